@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,13 +27,16 @@ from engine.release.ledger import DEFAULT_TOTAL, Ledger
 from engine.release.plan import Declaration
 from engine.release.published import Published
 from engine.release.request import Request
+from engine.running import progress
 from engine.simulation import scenario
 from engine.sources import Source
 from engine.topics.release import words
 from engine.topics.release.preview import preview_before
 from engine.uploads.curves import CurveTable
 from engine.uploads.proposing.examples import summary_of
+from engine.uploads.scratch import Resources
 from engine.uploads.source import UploadedData
+from engine.uploads.stored_curves import StoredCurves
 
 
 def add(commands: Any) -> None:
@@ -51,6 +55,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     add_paths(parser)
     add_people(parser)
+    _add_resources(parser)
     parser.add_argument(
         "--about-file",
         action="store_true",
@@ -90,7 +95,41 @@ def _add_state_command(commands: Any) -> None:
         help="you state that nobody has looked at the file yet: the card says so",
     )
     add_paths(parser)
+    _add_resources(parser)
     parser.set_defaults(command=state)
+
+
+def _add_resources(parser: argparse.ArgumentParser) -> None:
+    """Add what files of any size may take, and if progress is shown."""
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="memory that reading a large file may take, such as 500MB (default: half of what is "
+        "free, at most 2GB)",
+    )
+    parser.add_argument(
+        "--scratch",
+        metavar="DIR",
+        help="folder for what does not fit into memory: a copy of the columns that are read, in "
+        "files without a name that are gone with the process (default: the system's)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def _resources(options: argparse.Namespace) -> Resources:
+    return Resources.usual(_bytes_of(options.memory), options.scratch)
+
+
+def _bytes_of(text: str | None) -> int | None:
+    """Read a size such as 500MB or 2GB."""
+    if text is None:
+        return None
+    size = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(MB|GB)", text.strip().upper())
+    if size is None:
+        raise InputError(
+            "“--memory” must be a size.", field="memory", hint="For example 500MB or 2GB."
+        )
+    return int(float(size[1]) * {"MB": 10**6, "GB": 10**9}[size[2]])
 
 
 def add_people(parser: argparse.ArgumentParser) -> None:
@@ -135,8 +174,10 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 def state(options: argparse.Namespace) -> Exit:
     """Freeze what is stated, and only then say where the file contradicts it."""
     ledger, text = Ledger(options.ledger, options.witness), scenario.text_of(options.file)
+    resources = _resources(options)
     _frozen(options, ledger, text, options.unseen)
-    return _about_file(release_request.from_json(text, _folder(options))[0].source)
+    with progress.shown(options.quiet):
+        return _about_file(release_request.from_json(text, _folder(options), resources)[0].source)
 
 
 def _folder(options: argparse.Namespace) -> Path:
@@ -164,9 +205,25 @@ def command(options: argparse.Namespace) -> Exit:
             field="file",
             hint="Or give --again and the id of an earlier release.",
         )
-    text = scenario.text_of(options.file)
+    with progress.shown(options.quiet) as shown:
+        try:
+            return _released(options, ledger)
+        except KeyboardInterrupt:
+            shown.end_line()
+            print(
+                f"Stopped in {shown.where}, after the charge. The same command goes on there."
+                if shown.where
+                else "Stopped. Nothing was charged.",
+                file=sys.stderr,
+            )
+            return Exit.STOPPED
+
+
+def _released(options: argparse.Namespace, ledger: Ledger) -> Exit:
+    """Read what the request names, and publish it or show the cost."""
+    text, resources = scenario.text_of(options.file), _resources(options)
     frozen = _frozen(options, ledger, text)
-    requests = release_request.from_json(text, _folder(options))
+    requests = release_request.from_json(text, _folder(options), resources)
     if options.about_file:
         return _about_file(requests[0].source)
     declared = (
@@ -195,6 +252,8 @@ def _about_file(source: Source[Data]) -> Exit:
         )
     table = source.observations
     number = len(table.values) if isinstance(table, CurveTable) else source.sizes.n_curves
+    if isinstance(source, StoredCurves):
+        number = source.stored.n_observations
     first = (
         ()
         if source.reading is None

@@ -19,6 +19,7 @@ from engine.core.types import (
     Budget,
     Caution,
     CurveData,
+    CurveStore,
     Design,
     Fit,
     Public,
@@ -161,7 +162,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 
     def model_fit(
         self,
-        data: CurveData,
+        data: CurveData | CurveStore,
         basis: Basis,
         plans: Sequence[CoefficientPlan],
         draws: int,

@@ -19,6 +19,7 @@ from engine.core.types import (
     Budget,
     Caution,
     CurveData,
+    CurveStore,
     DataKind,
     Design,
     Fit,
@@ -243,7 +244,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
 
     def model_fit(
         self,
-        data: CurveData,
+        data: CurveData | CurveStore,
         basis: Basis,
         plans: Sequence[MeanPlan],
         draws: int,

@@ -10,7 +10,10 @@ at least 1, and that of S + Λ above 0, so both have a Cholesky factor. What is 
 
 * W y for W = −P (Φ'Φ + D⁻¹)⁻¹ Φ', where it is observed at all stated common times (*shared*);
 * its times and values, where it has at most 1.5 r of them (*kernel*);
-* the sums of `engine.numerics.moments` elsewhere (*sums*).
+* the sums of `engine.numerics.moments` elsewhere (*sums*), and where readings are not weighted
+  within their curves because the law of the times is unknown: h(a) = S a − s (*plain*).
+
+`StreamedDeviations` are made of curves that are read anew in each pass.
 
 Which of these holds, and h itself, follow from the curve's own readings and from public facts. All
 operations run along the curves of a block of 64, 128, … lanes, so that none is a remainder: h has
@@ -20,7 +23,7 @@ number that is none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
@@ -75,9 +78,9 @@ class CurveDeviations(Deviations):
 
     @classmethod
     def of(
-        cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design
+        cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design | None
     ) -> CurveDeviations:
-        """Choose for every curve how its deviation is computed.
+        """Choose for every curve how its deviation is computed; without a law of times all alike.
 
         Parameters
         ----------
@@ -89,8 +92,13 @@ class CurveDeviations(Deviations):
         starts = np.cumsum(counts) - counts
         parts = list[CurveBlock]()
         for m in np.unique(counts[counts > 0]).tolist():
-            inverse = mean_slopes_inverse(basis, m, design)
             mine = np.flatnonzero(counts == m)
+            if design is None:
+                for places in _in_lanes(mine, m):
+                    t, y = (_rows(each, starts, places, m) for each in (times, values))
+                    parts.append(PlainBlock.of(places, t, y, basis, np.eye(basis.size)))
+                continue
+            inverse = mean_slopes_inverse(basis, m, design)
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
                 is_shared = _is_at(times, starts[mine], np.array(design.times))
@@ -227,15 +235,63 @@ class SumBlock(CurveBlock):
         return cls(inverse, places, sums / m, basis, m)
 
     def at(self, centres: Array) -> Array:
+        gram, rest = self._rest(centres)
+        r = self.basis.size
+        gram[range(r), range(r)] += ridge(r, np.array([self.readings]))
+        solve_along(gram, rest)
+        return _mapped(-self.inverse, rest)
+
+    def _rest(self, centres: Array) -> tuple[Array, Array]:
+        """S, (r, r, lanes), and s − S a, (columns, r, lanes)."""
         r, n_waves = self.basis.size, len(self.features) - self.basis.size
         gram = np.empty((r, r, len(self.places)))
         for (j, k), waves in _products(self.basis).items():
             gram[j, k] = sum(weight * self.features[wave] for wave, weight in waves)
             gram[k, j] = gram[j, k]
-        rest = self.features[n_waves:] - np.einsum("jkb,ckb->cjb", gram, centres)
-        gram[range(r), range(r)] += ridge(r, np.array([self.readings]))
-        solve_along(gram, rest)
-        return _mapped(-self.inverse, rest)
+        return gram, self.features[n_waves:] - np.einsum("jkb,ckb->cjb", gram, centres)
+
+
+@dataclass(frozen=True)
+class PlainBlock(SumBlock):
+    """Curves whose readings all count the same: h(a) = S a − s."""
+
+    def at(self, centres: Array) -> Array:
+        return -self._rest(centres)[1]
+
+
+@dataclass(frozen=True)
+class StreamedDeviations(Deviations):
+    """The curves of one site and data set, read anew in each pass: a few of them are in memory."""
+
+    read: Callable[[], Iterable[Deviations]]
+    people: int
+    size: int
+    has_one_centre: bool  # for all people, so that equal centres have equal deviations
+
+    @property
+    def is_common(self) -> bool:
+        return self.has_one_centre
+
+    @property
+    def n_curves(self) -> int:
+        return self.people
+
+    @property
+    def entries(self) -> int:
+        return self.size
+
+    def blocks(self, most: int) -> Iterator[Deviations]:
+        """Yield the blocks of all that is read."""
+        return (block for some in self.read() for block in some.blocks(most))
+
+    def of_repeats(self, repeats: slice) -> StreamedDeviations:
+        """The same: there is one data set."""
+        return self
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """Compute the deviations of all lanes, block after block."""
+        lanes = [block.from_centres(centres, repeats) for block in self.blocks(_BLOCK)]
+        return np.concatenate(lanes, axis=-1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ times makes T_i the identity on average. On a common grid it changes nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Protocol
@@ -50,7 +50,7 @@ class Deviations(Protocol):
     def entries(self) -> int:
         """Numbers of every curve from which deviations are made."""
 
-    def blocks(self, most: int) -> Sequence[Deviations]:
+    def blocks(self, most: int) -> Iterable[Deviations]:
         """The curves in blocks of so many at most, or of the size that suits them."""
 
     def of_repeats(self, repeats: slice) -> Deviations:

@@ -22,7 +22,7 @@ class Entry:
     """One charge as the ledger has it, and what became of it.
 
     States: "charged", nothing was drawn, because the process was ended, and the same request draws
-    it; "under way", some messages of a run of several sites were drawn; "drawn", its noised
+    it; "under way", some messages of a long run were drawn; "drawn", its noised
     messages are in the ledger; "closed", drawing failed or the run was ended, and nothing more can
     be drawn; "released" and "unfinished", what earlier versions wrote, which kept no messages.
     """

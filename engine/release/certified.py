@@ -31,24 +31,37 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
+from engine.core.lists import listed
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.tasks import PUBLISHED
-from engine.core.types import Array, Budget, Composition, Data, DataKind, Estimate, Spend, Step
+from engine.core.types import (
+    Array,
+    Budget,
+    Composition,
+    CurveStore,
+    Data,
+    DataKind,
+    Estimate,
+    Spend,
+    Step,
+)
 from engine.language import spending
-from engine.mechanisms import Mechanism
+from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import CountNoise, HardenedNoise, LatticeNoise, ZeroGenerator
 from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.privacy.failure import usual_delta
+from engine.running.progress import next_round
 from engine.sources import Source
+from engine.uploads.limits import MAX_BYTES
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 
@@ -315,7 +328,20 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
     check_published(mechanism)
+    if isinstance(data, CurveStore) and not mechanism.reads_blocks:
+        raise in_memory_alone(mechanism)
     _check_private_counts(data, mechanism)
+
+
+def in_memory_alone(mechanism: Mechanism) -> InputError:
+    """Return the refusal of a file that is too large for a method."""
+    others = sorted({each.label for each in mechanisms.all() if each.reads_blocks})
+    return InputError(
+        f"{mechanism.label} needs all observations in memory: a table of at most "
+        f"{MAX_BYTES / 1e6:g} MB.",
+        field="mechanism",
+        hint=f"Tables of any size are read by {listed(others)}.",
+    )
 
 
 def check_published(mechanism: Mechanism) -> None:
@@ -613,7 +639,10 @@ class _PreparedTranscript:
 
 
 def hardened(
-    data: Data, mechanism: Mechanism, cost: ReleaseCost
+    data: Data,
+    mechanism: Mechanism,
+    cost: ReleaseCost,
+    kept: Callable[[Key, Callable[[], Array]], Array] | None = None,
 ) -> tuple[Estimate, dict[Key, Array]]:
     """Run the mechanism on the data with the noise of a release cost.
 
@@ -623,6 +652,8 @@ def hardened(
         One data set (n_repeats = 1), in random order.
     cost : ReleaseCost
         For data of the same public sizes and facts.
+    kept : callable, optional
+        Gets the key of a message and draws it unless it was drawn before; returns what is kept.
 
     Returns
     -------
@@ -640,7 +671,8 @@ def hardened(
     messages = dict[Key, Array]()
 
     def drawn_now(key: Key, measured: HardenedNoise, values: Array) -> Array:
-        messages[key] = measured(values)
+        messages[key] = measured(values) if kept is None else kept(key, partial(measured, values))
+        next_round()
         return messages[key]
 
     return answered(data, mechanism, cost, drawn_now), messages

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.core.entrance import bytes_of
-from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType
 from engine.mechanisms import Mechanism, parsing
@@ -31,7 +29,7 @@ from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, public_reading
 from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
-from engine.uploads.limits import MAX_BYTES
+from engine.uploads.files import content_of, files_of
 from engine.uploads.stated import facts_in_words
 
 KIND = "frozen"
@@ -83,14 +81,8 @@ def freeze_request(
         return None
     data, mechanism = checked_object(plain["data"], "data"), parsing.mechanism_of(plain)
     _check_stated(data, mechanism)
-    file = data.get("file")
-    if not isinstance(file, str) or not file:
-        raise InputError(
-            "“file” must be the name of a file.",
-            field="file",
-            hint="It is relative to the request.",
-        )
-    return freeze(ledger, bytes_of(folder / file, MAX_BYTES), data, name or stated_name, unseen)
+    pieces = content_of(files_of(data.get("file", ""), folder))
+    return freeze(ledger, pieces, data, name or stated_name, unseen)
 
 
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
@@ -141,14 +133,18 @@ def _paths(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def freeze(
-    ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "", unseen: bool = False
+    ledger: Ledger,
+    file: bytes | Iterable[bytes],
+    data: Mapping[str, Any],
+    name: str = "",
+    unseen: bool = False,
 ) -> Frozen:
     """Write to the ledger what is stated of a file, and compare it with what was stated first.
 
     Parameters
     ----------
-    file : bytes
-        The content of the file. The ledger keeps a keyed hash of it.
+    file : bytes or iterable of bytes
+        The content of the file, or pieces of it. The ledger keeps a keyed hash of it.
     data : mapping
         The "data" of a request, checked as far as it can be without the file.
     name : str
@@ -163,9 +159,10 @@ def freeze(
     """
     stated: dict[str, Any] = json.loads(json.dumps(flat(data)))
     with ledger.log.writing() as log:
-        earlier = _earlier(log, file, name)
+        hashed = _hash_of(log, [file] if isinstance(file, bytes) else file)
+        earlier = _earlier(log, hashed, name)
         if not earlier or earlier[-1][1] != stated:
-            _write(log, file, name, stated, unseen)
+            _write(log, hashed, name, stated, unseen)
     if not earlier:
         return Frozen((), not unseen, is_new=True)
     looked, first = earlier[0]
@@ -176,21 +173,20 @@ def freeze(
 # -- the entries of the ledger: nothing else here knows how they are kept --------------------------
 
 
-def _write(log: OpenLog, file: bytes, name: str, stated: Mapping[str, Any], unseen: bool) -> None:
+def _write(log: OpenLog, hashed: str, name: str, stated: Mapping[str, Any], unseen: bool) -> None:
     content = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode()
     log.add(
         kind=KIND,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         name=name,
-        file=_hash_of(log, file),
+        file=hashed,
         stated=log.keep(content),
         unseen=unseen,
     )
 
 
-def _earlier(log: OpenLog, file: bytes, name: str) -> list[tuple[bool, dict[str, Any]]]:
+def _earlier(log: OpenLog, hashed: str, name: str) -> list[tuple[bool, dict[str, Any]]]:
     """Return what was frozen for a file or a name, in order: whether anybody had looked, and it."""
-    hashed = _hash_of(log, file)
     entries = [logged.entry for logged in log.entries if logged.entry["kind"] == KIND]
     return [
         (not entry["unseen"], json.loads(log.content(entry["stated"])))
@@ -199,5 +195,8 @@ def _earlier(log: OpenLog, file: bytes, name: str) -> list[tuple[bool, dict[str,
     ]
 
 
-def _hash_of(log: OpenLog, file: bytes) -> str:
-    return hashlib.blake2b(file, digest_size=16, key=log.key[:64], person=_PERSON).hexdigest()
+def _hash_of(log: OpenLog, pieces: Iterable[bytes]) -> str:
+    state = hashlib.blake2b(digest_size=16, key=log.key[:64], person=_PERSON)
+    for piece in pieces:
+        state.update(piece)
+    return state.hexdigest()

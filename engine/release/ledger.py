@@ -46,9 +46,11 @@ do not look at the numbers; somebody who reads the memory of the process could, 
 data there as well. Charges of earlier versions, which showed first and noted afterwards, are never
 drawn again.
 
-A run of several sites reserves the whole, so that nobody can spend it meanwhile, and draws round by
-round (`engine.release.partial`); `close` returns the rounds of which nothing was ever drawn. The
-filters allow stopping at any time, so this is sound.
+A release from a store of curves, whose rounds take long, stores each message before the next round
+begins (`engine.release.partial`, `published._Rounds`): the same request goes on with the round that
+was under way. A run of several sites reserves the whole, so that nobody can spend it meanwhile, and
+draws round by round; `close` returns the rounds of which nothing was ever drawn. The filters allow
+stopping at any time, so this is sound.
 
 What cannot be noticed
 ----------------------
@@ -655,10 +657,11 @@ def _people_in(
     Data that were charged before, in the same order, need no hash of each person either. Those with
     spellings that a ledger of an earlier version may know are compared in any case.
     """
-    same, data = same_in(log, books), file_digest(traces, log.key)
+    same = same_in(log, books)
+    data = "" if traces.stored is not None else file_digest(traces, log.key)  # that reads all
     data_set, records = _data_set(log, source), None
     in_order = in_order or bool(log.salt and traces.spellings)
-    name = "" if in_order else books.records_of.get(data, "")
+    name = "" if in_order or not data else books.records_of.get(data, "")
     if not name:
         records = RecordHashes.of(traces, log.key, bool(log.salt))
         name = records.digest
@@ -815,9 +818,10 @@ def _drawn(log: OpenLog, release_id: str) -> Drawn:
         )
     if state == "under way":
         raise InputError(
-            "This release is under way with other sites: not all messages have come.",
+            "This release is under way: not all of its messages were drawn.",
             field="release",
-            hint="“python -m engine site” goes on with it.",
+            hint="The same command once more goes on with it; “python -m engine site”, if other "
+            "sites take part.",
         )
     if state == "closed":
         raise _closed()

@@ -63,18 +63,15 @@ def file_digest(traces: Traces, key: bytes) -> str:
     Equal digests are equal `RecordHashes`, so that a file that was charged before is known without
     a hash for each of its people. `RecordHashes.digest` knows the same people in another order.
     """
-    state = hashlib.blake2b(
-        repr((traces.kind, traces.ids_from, traces.n)).encode(),
-        key=key,
-        digest_size=32,
-        person=b"data set",
-    )
-    for texts in (traces.ids, traces.content, traces.records):
-        state.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
-        for part in _batches(texts):
-            state.update(b"".join(part))
-    state.update((traces.bits >= TELLING_BITS).tobytes())
-    return state.hexdigest()
+    begun = hashlib.blake2b(key=key, digest_size=32, person=b"data set")
+    for each in traces.parts():
+        begun.update(repr((each.kind, each.ids_from, each.n)).encode())
+        for texts in (each.ids, each.content, each.records):
+            begun.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
+            for part in _batches(texts):
+                begun.update(b"".join(part))
+        begun.update((each.bits >= TELLING_BITS).tobytes())
+    return begun.hexdigest()
 
 
 def _order(first: Hashes, *more: Hashes) -> Integers:
@@ -102,6 +99,29 @@ class RecordHashes:
         same people whatever the order. Ledgers of earlier versions told 7 from 007 and “a 1” from
         “a1”; in those that were taken over people are found under all of them.
         """
+        seen = Counter[bytes]()
+        each = [cls._of_part(part, key, is_taken_over, seen) for part in traces.parts()]
+        return each[0] if len(each) == 1 else cls._joined(each)
+
+    @classmethod
+    def _joined(cls, parts: Sequence[RecordHashes]) -> RecordHashes:
+        starts = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
+        unlisted = [part.unlisted for part in parts if part.unlisted is not None]
+        places = [
+            part.earlier[0] + start for part, start in zip(parts, starts.tolist(), strict=True)
+        ]
+        return cls(
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.contents for part in parts]),
+            (np.concatenate(places), np.concatenate([part.earlier[1] for part in parts])),
+            np.concatenate(unlisted) if unlisted else None,
+        )
+
+    @classmethod
+    def _of_part(
+        cls, traces: Traces, key: bytes, is_taken_over: bool, seen: Counter[bytes]
+    ) -> RecordHashes:
+        """Hash some of the people; `seen` counts records without an id."""
         contents = np.zeros(traces.n, np.uint64)
         if len(traces.content):
             is_telling = (traces.bits >= TELLING_BITS).tolist()
@@ -123,7 +143,7 @@ class RecordHashes:
                 earlier,
                 unlisted,
             )
-        seen, numbered = Counter[bytes](), []
+        numbered = []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
             seen[text] += 1

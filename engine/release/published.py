@@ -11,17 +11,27 @@ have lost and have left is for the holder alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.tasks import Argument, DataType
-from engine.core.types import Array, Budget, Data, Estimate, EventData, PublicFacts, Sizes
+from engine.core.types import (
+    Array,
+    Budget,
+    CurveData,
+    CurveStore,
+    Data,
+    Estimate,
+    EventData,
+    PublicFacts,
+    Sizes,
+)
 from engine.mechanisms import Mechanism
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.privacy.filters import Loss
-from engine.release import certified
+from engine.release import certified, partial
 from engine.release.books import Charge
 from engine.release.certified import Key, ReleaseCost
 from engine.release.counts import AT_RISK, released_counts
@@ -42,6 +52,7 @@ from engine.release.random_order import reordered
 from engine.release.request import stated_of
 from engine.release.standing import Standing
 from engine.release.uncertainty import Uncertainty
+from engine.running.progress import begin_rounds
 from engine.sources import Source
 
 
@@ -181,7 +192,7 @@ def publish(
     receipt = charge(
         plan, source, charge_of(cost), ledger, description, total, same_people, request
     )
-    if receipt.state == "charged":
+    if receipt.state in ("charged", "under way"):
         ledger.store(receipt, _noised_messages(data, source, mechanism, cost, ledger, receipt))
     return again(ledger, receipt.release_id)
 
@@ -339,13 +350,60 @@ def _noised_messages(
     ledger: Ledger,
     receipt: Receipt,
 ) -> bytes:
-    """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
+    """Noised messages as bytes; a failure closes the charge: their numbers may have caused it.
+
+    Rounds over a store of curves take long, so each message is in the ledger before the next round
+    begins: whoever asks again after an end goes on with the round that was under way.
+    """
     try:
-        _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
+        if isinstance(data, CurveStore):
+            rounds = _Rounds(cost, ledger, receipt)
+            _, messages = certified.hardened(rounds.of(data), mechanism, cost, rounds)
+        else:
+            _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
         return messages_to_bytes(messages)
     except Exception:
         ledger.close(receipt)
         raise
+
+
+class _Rounds:
+    """The messages of a release under way, each of which is drawn once.
+
+    The store of curves needs no random order: methods that read one (`Mechanism.reads_blocks`) send
+    the same messages, to the last bit, in whatever order its curves come.
+    """
+
+    def __init__(self, cost: ReleaseCost, ledger: Ledger, receipt: Receipt) -> None:
+        self._positions = {key: place for place, key in enumerate(sorted(cost.messages))}
+        self._ledger, self._receipt = ledger, receipt
+        self._stored, self._answered = partial.stored(ledger, receipt), 0
+        begin_rounds(len(cost.messages))
+
+    def of(self, data: CurveStore) -> CurveStore:
+        """The same data, but that nobody is read in rounds whose message is stored already.
+
+        Nothing follows from what such a round would send. Where several sites take turns in a
+        round all are read again.
+        """
+        if len(data.people) > 1:
+            return data
+
+        def read(site: int) -> Iterator[CurveData]:
+            is_stored = self._answered < len(self._stored)
+            return data.few().blocks(site) if is_stored else data.blocks(site)
+
+        return replace(data, read=read)
+
+    def __call__(self, key: Key, draw: Callable[[], Array]) -> Array:
+        """Return the message of a step: as it is stored, or drawn and stored."""
+        position = self._positions[key]
+        content = self._stored.get(position)
+        if content is None:
+            drawn = messages_to_bytes({key: draw()})
+            content = partial.store(self._ledger, self._receipt, position, drawn)
+        self._answered += 1
+        return messages_from_bytes(content)[key]
 
 
 def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:

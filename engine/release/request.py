@@ -24,6 +24,10 @@ public; "visits" with "gap"; "windows" with "window"; "density" with "heights"; 
 Without a "site" in the reading one trusted centre holds all curves; with it each site adds its own
 noise.
 
+"file" may be a folder, a pattern such as "meters/*.parquet", or a list of these: together one
+table, of any size for methods that read blocks. Text (also gzip, bzip2 or zstd), Parquet and Arrow
+are told by their content; folders such as "site=north" state a column behind those of the file.
+
 A budget without "delta" has that of all pages: 1/n² for n people in the file, and 0 where the
 method needs none.
 
@@ -76,16 +80,23 @@ from engine.core.plain import checked_object
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.privacy.failure import usual_delta
-from engine.release import data_sections, groups
+from engine.release import certified, data_sections, groups
 from engine.sources import Source
+from engine.uploads.batches import is_in_batches
 from engine.uploads.bounded import read_people
-from engine.uploads.curves import Upload
+from engine.uploads.curves import MAX_CURVES, Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
+from engine.uploads.files import TableFile, files_of
 from engine.uploads.limits import MAX_BYTES
+from engine.uploads.misfits import check_named_units
 from engine.uploads.own_file import OwnFile
+from engine.uploads.scratch import Resources
 from engine.uploads.source import UploadedData
+from engine.uploads.stored_curves import StoredCurves
+from engine.uploads.stored_table import stored_table
 
+_LIKELY_MANY = 16 * MAX_CURVES  # bytes of a table with more people than are in memory
 _KEYS = (
     "version",
     "name",
@@ -121,8 +132,6 @@ def checked(text: str) -> tuple[dict[str, Any], str]:
     InputError
         Naming the key that is unknown, missing or out of range.
     """
-    from engine.release import certified  # on first use: pages that read no request need no ledger
-
     plain = checked_object(json_of(text, "request"), "request", _KEYS)
     parsing.check_version(plain)
     name = plain.get("name", "")
@@ -144,8 +153,10 @@ def checked(text: str) -> tuple[dict[str, Any], str]:
     return plain, name
 
 
-def from_json(text: str, folder: Path) -> tuple[Request, ...]:
+def from_json(text: str, folder: Path, resources: Resources | None = None) -> tuple[Request, ...]:
     """Read a request for one release, or for one of each of several groups.
+
+    Tables of any size are read with these resources, or the usual ones.
 
     Returns
     -------
@@ -165,8 +176,12 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
         )
         return (Request(source, mechanism, _single_budget(budgets), name, leave_out=leave_out),)
     mechanism = parsing.mechanism_of(plain)
-    content, data = _content(plain["data"], mechanism, folder)
-    source = uploaded(content, data, mechanism)
+    files, data = _files(plain["data"], mechanism, folder)
+    source = (
+        stored(files, data, mechanism, resources)
+        if _are_stored(files, data, mechanism)
+        else uploaded(_content(files), data, mechanism)
+    )
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
     budget = _single_budget(parsing.budgets_of(plain, 1, usual))
     if not isinstance(source, Upload) or source.reading is None:
@@ -313,8 +328,10 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     return budgets[0]
 
 
-def _content(data: Any, mechanism: Mechanism, folder: Path) -> tuple[bytes, Mapping[str, Any]]:
-    """Return the file that a request names, and its "data", which is checked."""
+def _files(
+    data: Any, mechanism: Mechanism, folder: Path
+) -> tuple[tuple[TableFile, ...], Mapping[str, Any]]:
+    """Return the files that a request names, and its "data", which is checked."""
     of_groups = (groups.KEY,) if _section(mechanism).has_groups else ()
     stated = checked_object(
         data, "data", ("file", *keys_of(mechanism), *of_groups, *data_sections.LOOKING)
@@ -327,7 +344,52 @@ def _content(data: Any, mechanism: Mechanism, folder: Path) -> tuple[bytes, Mapp
                 field=key,
                 hint="Leave it out of “data”.",
             )
-    return bytes_of(_beside(folder, stated.get("file")), MAX_BYTES), stated
+    return files_of(stated.get("file", ""), folder), stated
+
+
+def _are_stored(files: Sequence[TableFile], data: Mapping[str, Any], mechanism: Mechanism) -> bool:
+    """True if a table is read in batches: it is large or in several files, and its method can.
+
+    Raises
+    ------
+    InputError
+        If it is, and its method cannot.
+    """
+    is_one = len(files) == 1 and not files[0].partition
+    can = mechanism.reads_blocks and "group" not in data_sections.reading_in(data).columns
+    is_large = not is_one or files[0].size > MAX_BYTES
+    if is_large and not mechanism.reads_blocks:
+        raise certified.in_memory_alone(mechanism)
+    return is_large or (can and files[0].size > _LIKELY_MANY and is_in_batches(files[0]))
+
+
+def _content(files: Sequence[TableFile]) -> bytes:
+    """Return the content of a small file."""
+    return bytes_of(files[0].path, MAX_BYTES)
+
+
+def stored(
+    files: Sequence[TableFile],
+    data: Mapping[str, Any],
+    mechanism: Mechanism,
+    resources: Resources | None = None,
+) -> UploadedData[Data]:
+    """Return the curves of files of any size, of which a block at a time is in memory.
+
+    Raises
+    ------
+    InputError
+        As `uploaded`; if there is too little room, or a file is broken or changes meanwhile.
+    """
+    reading = data_sections.reading_in(data)
+    table = stored_table(files, reading, resources or Resources.usual())
+    facts = data_sections.SECTIONS[mechanism.main_task.data].facts(
+        data, reading, mechanism.main_task
+    )
+    check_named_units(
+        [(table.sample.time_column, facts.time_unit), (table.sample.value_column, facts.value_unit)]
+    )
+    return StoredCurves(stored=table, declared=facts, reading=reading)
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
@@ -371,14 +433,3 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
     reading = data_sections.reading_in(data)
     checked_object(data, "data", keys_of(mechanism))
     return _section(mechanism).facts(data, reading, mechanism.main_task)
-
-
-def _beside(folder: Path, name: Any) -> Path:
-    """Return the path of a file that a request names."""
-    if not isinstance(name, str) or not name:
-        raise InputError(
-            "“file” must be the name of a file.",
-            field="file",
-            hint="It is relative to the request.",
-        )
-    return folder / name

@@ -202,7 +202,7 @@ def became(entry: Entry) -> str:
     return {
         "charged": "charged, never drawn: ask for it with the same settings and name, and it "
         "is drawn under this charge",
-        "under way": "charged, under way with other sites",
+        "under way": "charged, under way",
         "unfinished": "charged, not finished",
         "closed": "charged, lost",
     }.get(entry.state, "")

@@ -13,6 +13,7 @@ from typing import TypeVar
 from engine.core.errors import InputError
 from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.uploads.limits import refused
+from engine.uploads.packed import HEAD, packing_of
 from engine.uploads.people import People, read
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.workbooks import is_workbook
@@ -47,7 +48,7 @@ def within_bounds(function: Callable[..., T], content: bytes, *more: object) -> 
     InputError
         From the function, and if it takes longer or needs more.
     """
-    if len(content) <= _SHORT and not is_workbook(content):
+    if len(content) <= _SHORT and not is_workbook(content) and not packing_of(content[:HEAD]):
         return function(content, *more)
     try:
         result: T = _WORKER.call(BOUNDS, function, content, *more)

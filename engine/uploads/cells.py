@@ -129,6 +129,8 @@ def _joined(texts: Sequence[pa.Array], missing: Sequence[str]) -> tuple[pa.Array
 def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> NumericCells:
     """Take numbers and moments as they are, but for numbers that stand for a missing value."""
     if pa.types.is_timestamp(cells.type):
+        if cells.type.tz:
+            cells = pc.local_timestamp(cells.cast(pa.timestamp("us", column.zone or "UTC")))
         stamps = np.asarray(cells.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False))
         absent = np.isnat(stamps)
         if column.kind is not Kind.DATE:
@@ -143,7 +145,7 @@ def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> NumericCe
     codes = [float(text) for text in map(str.strip, missing) if re.fullmatch(NUMBER, text.lower())]
     values[np.isin(values, codes)] = np.nan
     if column.kind is Kind.DATE and column.order in _UNIX:
-        times = _counted(_of_unix(values, column.order), column.counted)
+        times = _placed(_of_unix(values, column.order), column)
         return NumericCells(times, np.isnan(times) & ~np.isnan(values))
     if column.kind is not Kind.NUMBER:
         return NumericCells(np.full(len(values), np.nan), ~np.isnan(values))
@@ -233,7 +235,7 @@ class _Moments(NamedTuple):
 def _dates(text: pa.Array, column: Column, decimal: str) -> Array:
     """Return dates, in the unit and from the beginning that are stated."""
     if column.order in _UNIX:
-        return _counted(_of_unix(_numbers(text, column, decimal), column.order), column.counted)
+        return _placed(_of_unix(_numbers(text, column, decimal), column.order), column)
     days, hours = np.full(len(text), np.nan), np.full(len(text), np.nan)
     for form in _FORMS[column.order]:
         still = np.flatnonzero(np.isnan(days) & _valid(text))
@@ -242,7 +244,23 @@ def _dates(text: pa.Array, column: Column, decimal: str) -> Array:
         days[still], hours[still] = _stamps(
             text if len(still) == len(text) else text.take(pa.array(still)), form, column.offset
         )
-    return _counted(_Moments(days, hours), column.counted)
+    return _placed(_Moments(days, hours), column)
+
+
+def _placed(moments: _Moments, column: Column) -> Array:
+    """Return moments as a column counts them, at its place if it names one."""
+    return _counted(_in_zone(moments, column.zone) if column.zone else moments, column.counted)
+
+
+def _in_zone(moments: _Moments, zone: str) -> _Moments:
+    """Return moments in UTC as the clock and the calendar of a place show them."""
+    known = np.isfinite(moments.days + moments.hours)
+    since = np.where(known, 24 * moments.days + moments.hours, 0.0)
+    stamps = pa.array(np.rint(3.6e9 * since).astype(np.int64)).cast(pa.timestamp("us", "UTC"))
+    local = np.asarray(pc.local_timestamp(stamps.cast(pa.timestamp("us", zone))))
+    days = local.astype("datetime64[D]")
+    hours = (local - days).astype(np.int64) / 3.6e9
+    return _Moments(np.where(known, _days(days), np.nan), np.where(known, hours, np.nan))
 
 
 def _clock_times(text: pa.Array, column: Column, decimal: str) -> Array:

@@ -26,6 +26,7 @@ from engine.core.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.core.types import Array, CurveData, PublicGroup, Sizes
+from engine.core.types.data import order_in_time
 from engine.uploads.columns import Integers, Observations
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
@@ -128,7 +129,7 @@ def _at_one_time(curve: Integers, times: Array, values: Array) -> _AtOneTime:
 
 
 def in_time_order(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
-    """Observations by curve and by time within each.
+    """Observations by curve, by time within each, and by value at one time.
 
     Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
     """
@@ -136,7 +137,12 @@ def in_time_order(curve: Integers, times: Array, values: Array) -> tuple[Integer
     for shift in range(0, int(curve.max(initial=1)).bit_length(), 16):
         digit = (curve[order] >> shift).astype(np.uint16)
         order = order[np.argsort(digit, kind="stable")]
-    return curve[order], times[order], values[order]
+    curve, times, values = curve[order], times[order], values[order]
+    is_again = (curve[1:] == curve[:-1]) & (times[1:] == times[:-1])
+    if is_again.any():
+        tied = np.flatnonzero(np.append(is_again, False) | np.append(False, is_again))
+        values[tied] = values[tied][np.lexsort((values[tied], times[tied], curve[tied]))]
+    return curve, times, values
 
 
 def _check_single(counts: Integers) -> None:
@@ -444,8 +450,7 @@ class Upload(UploadedData[CurveData]):
         """Times and values (N,), curve after curve, by time and then by value; where each ends."""
         curves = self.curves
         times, values = curves.times + 0.0, curves.values + 0.0  # −0 is 0
-        curve = np.repeat(np.arange(len(curves.counts)), curves.counts)
-        order = np.lexsort((values, times, curve))
+        order = order_in_time(times, values, curves.counts)
         return times[order], values[order], np.cumsum(curves.counts)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:

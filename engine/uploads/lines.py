@@ -9,7 +9,8 @@ is closed in the same line. Both are told of a line by looking at that line.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,6 +28,15 @@ from engine.uploads.limits import (
     check_cells,
     check_columns,
     refused,
+)
+from engine.uploads.packed import (
+    HEAD,
+    Packing,
+    TypedTable,
+    cells_of_column,
+    entries_of,
+    packing_of,
+    text_within,
 )
 from engine.uploads.reading_of_files import Frame, Kind, Offset, Reading
 from engine.uploads.text import ENCODINGS, checked_text
@@ -76,7 +86,10 @@ def lines_of(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> L
         If it is empty, too large or of another kind, or its header is not the stated one.
     """
     check_bytes(content, limits)
-    frame = reading.frame
+    packing = packing_of(content[:HEAD])
+    if packing.is_typed:
+        return _of_typed(content, packing, reading, limits)
+    content, frame = text_within(content, limits), reading.frame
     if is_workbook(content) == bool(frame.separator):
         raise InputError(
             "The reading is of a text table, and this is a workbook."
@@ -89,9 +102,57 @@ def lines_of(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> L
     header, rows = (_of_text if frame.separator else _of_sheet)(content, reading, limits)
     if frame.people == "columns":
         return _turned(header, rows, frame, limits)
-    _check_header(header, frame)
+    check_header(header, frame)
     check_cells(rows.n_lines, len(header), limits)
     return rows
+
+
+def _of_typed(content: bytes, packing: Packing, reading: Reading, limits: FileLimits) -> Lines:
+    """Take the rows of a typed table for lines."""
+    table = TypedTable(content, packing)
+    batches = list[Lines]()
+    for batch in lines_of_table(table, reading, reading.frame):
+        batches.append(batch)
+        check_cells(sum(each.n_lines for each in batches), len(table.schema), limits)
+    cells = {
+        name: pa.concat_arrays([each.cells[name] for each in batches]) for name in reading.used
+    }
+    return Lines(cells, sum(each.n_lines for each in batches), {})
+
+
+def lines_of_table(table: TypedTable, reading: Reading, frame: Frame) -> Iterator[Lines]:
+    """Take the rows of a typed table for lines, batch by batch: at least one, which may be empty.
+
+    The frame is that of the reading, or has fewer columns.
+
+    Raises
+    ------
+    InputError
+        If its columns are not the stated ones, or one has a type that is not read.
+    """
+    if frame.people == "columns":
+        raise refused("People stand in rows of such a table.", "State it in the “frame”.", "frame")
+    check_header(column_names(table.schema.names), frame)
+    written = dict(zip(frame.header, table.schema.names, strict=True))
+    used = [name for name in reading.used if name in written]
+    entries, missing = entries_of(reading), (*reading.missing, "")[0]
+    empty = pa.record_batch(
+        [pa.array([], table.schema.field(written[name]).type) for name in used],
+        names=[written[name] for name in used],
+    )
+    for batch in chain([empty], table.batches([written[name] for name in used])):
+        cells = {
+            name: cells_of_column(batch[written[name]], name, entries.get(name), missing)
+            for name in used
+        }
+        yield Lines(
+            {
+                name: _checked_marks(column) if pa.types.is_string(column.type) else column
+                for name, column in cells.items()
+            },
+            batch.num_rows,
+            {},
+        )
 
 
 def lines_of_frame(frame: pd.DataFrame, reading: Reading) -> Lines:
@@ -103,7 +164,7 @@ def lines_of_frame(frame: pd.DataFrame, reading: Reading) -> Lines:
         If its columns are not the stated ones, or stamps have a time zone that nobody speaks of.
     """
     check_frame(frame)
-    _check_header(column_names([str(name) for name in frame.columns]), reading.frame)
+    check_header(column_names([str(name) for name in frame.columns]), reading.frame)
     offsets = {
         name: column.offset
         for column in reading.every_column
@@ -175,7 +236,8 @@ def column_names(cells: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _check_header(header: tuple[str, ...], frame: Frame) -> None:
+def check_header(header: tuple[str, ...], frame: Frame) -> None:
+    """Refuse a header that is not the stated one."""
     if header != frame.header:
         others = len({*header} ^ {*frame.header})
         raise InputError(
@@ -204,9 +266,15 @@ def _of_text(content: bytes, reading: Reading, limits: FileLimits) -> tuple[tupl
             hint=f"Encodings are {', '.join(ENCODINGS)}; a separator is a comma, "
             "semicolon, tab, bar, or a blank for any number of them.",
         )
-    head, body = _below(line_ends(checked_text(content, frame.encoding)), frame.above)
+    head, body = below(line_ends(checked_text(content, frame.encoding)), frame.above)
     header = header_of(head, frame.separator)
     check_columns(len(header), limits)
+    return header, cut_lines(body, header, reading)
+
+
+def cut_lines(body: bytes, header: tuple[str, ...], reading: Reading) -> Lines:
+    """Cut whole lines of text below a header into cells of the columns that are used."""
+    frame = reading.frame
     lines = lines_in_frame(body, frame.separator, len(header))
     wanted = (
         [str(place) for place in range(len(header))]
@@ -217,7 +285,7 @@ def _of_text(content: bytes, reading: Reading, limits: FileLimits) -> tuple[tupl
         name: name if frame.people == "columns" else str(header.index(name)) for name in wanted
     }
     cells = lines.columns(list(places.values()))
-    return header, Lines(
+    return Lines(
         {name: cells[place] for name, place in places.items()}, lines.number, lines.outside
     )
 
@@ -367,7 +435,7 @@ def _mark(separator: str) -> str:
     return "\t" if separator == _BLANKS else separator
 
 
-def _below(text: bytes, above: int) -> tuple[bytes, bytes]:
+def below(text: bytes, above: int) -> tuple[bytes, bytes]:
     """Return the line of the header and all text below it."""
     start = 0
     for _ in range(above):

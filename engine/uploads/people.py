@@ -8,7 +8,8 @@ in the domain of its reading is refused as a whole, with counts by kind of fault
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from engine.uploads.devices.lines import lines_of_export
 from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, earlier_texts, lost_digits
 from engine.uploads.limits import LIMITS, FileLimits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
+from engine.uploads.packed import text_within
 from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
 
 if TYPE_CHECKING:
@@ -77,9 +79,23 @@ def read(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> Peopl
     (('ann',), array([0, 0]), array([91., nan]))
     """
     reading.complete()
-    return _people(
-        (lines_of_export if reading.frame.export else lines_of)(content, reading, limits), reading
-    )
+    if reading.frame.export:
+        return _alone(lines_of_export(text_within(content, limits), reading, limits), reading)
+    return _alone(lines_of(content, reading, limits), reading)
+
+
+def read_batches(batches: Iterable[Lines], reading: Reading) -> Iterator[People]:
+    """Read batches of lines, each alone and alike; all their faults are one refusal at the end.
+
+    Raises
+    ------
+    InputError
+        As `read`, once all batches were read.
+    """
+    faults = _Faults()
+    for lines in batches:
+        yield _people(lines, reading.complete(), faults)
+    faults.check()
 
 
 def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
@@ -92,12 +108,20 @@ def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
     InputError
         As `read`.
     """
-    return _people(lines_of_frame(frame, reading.complete()), reading)
+    return _alone(lines_of_frame(frame, reading.complete()), reading)
 
 
-def _people(lines: Lines, reading: Reading) -> People:
-    """Read the cells of all lines, and refuse the file if one is outside the reading."""
-    faults = _Faults(lines)
+def _alone(lines: Lines, reading: Reading) -> People:
+    """Read all lines of a file, and refuse it if one is outside the reading."""
+    faults = _Faults()
+    people = _people(lines, reading, faults)
+    faults.check()
+    return people
+
+
+def _people(lines: Lines, reading: Reading, faults: _Faults) -> People:
+    """Read the cells of some lines, and take note of those outside the reading."""
+    faults.begin(lines)
     ids, person, spellings = _ids(lines, reading, faults)
     columns = {
         role: faults.noted(
@@ -116,7 +140,6 @@ def _people(lines: Lines, reading: Reading) -> People:
     ]
     if "site" in columns:
         faults.add(np.isnan(columns["site"]), "without a site")
-    faults.check()
     codes = {role: _codes(values) for role, values in columns.items() if role in CODED}
     return People(
         reading=reading,
@@ -153,17 +176,23 @@ _OF_LINES = (
 class _Faults:
     """Lines outside the reading, each by the first of its faults."""
 
-    def __init__(self, lines: Lines) -> None:
-        self._kinds = {kind: number for kind, number in lines.outside.items() if number}
-        self._is_outside = np.zeros(lines.n_lines, dtype=bool)
-        self._n_lines = lines.n_lines
+    def __init__(self) -> None:
+        self._kinds = Counter[str]()
+        self._is_outside = np.zeros(0, dtype=bool)
+        self._n_lines = 0
         self._advice = ""  # on the first kind of fault that has one of its own
+
+    def begin(self, lines: Lines) -> None:
+        """Go on with other lines, and take note of those that are not in the frame."""
+        self._kinds.update({kind: number for kind, number in lines.outside.items() if number})
+        self._is_outside = np.zeros(lines.n_lines, dtype=bool)
+        self._n_lines += lines.n_lines
 
     def add(self, flags: Flags, kind: str, advice: str = "") -> None:
         """Take note of lines with a fault."""
         new = int(np.count_nonzero(flags & ~self._is_outside))
         if new:
-            self._kinds[kind] = self._kinds.get(kind, 0) + new
+            self._kinds[kind] += new
             self._is_outside |= flags
             self._advice = self._advice or advice
 

@@ -41,6 +41,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NamedTuple
+from zoneinfo import available_timezones
 
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
@@ -146,6 +147,7 @@ class Column:
     order: Order = Order.UNSTATED  # of dates
     counted: str = ""  # "from": what a date, clock or elapsed time counts, such as "hours of day"
     offset: Offset = Offset.NONE
+    zone: str = ""  # "time_zone": where clock and calendar of moments in UTC are, as Europe/Berlin
     words: Mapping[str, str | float] = field(default_factory=dict)  # text to its meaning
     other: Other = Other.UNSTATED
 
@@ -477,6 +479,12 @@ def _check_column(role: str, column: Column) -> None:
         raise _wrong(
             "offset", f"“{shortened(column.name)}” has an offset, and is of the kind {column.kind}."
         )
+    if column.zone and column.offset is not Offset.UTC:
+        raise _wrong(
+            "time_zone", "A “time_zone” is of moments: the column needs the offset “to UTC”."
+        )
+    if column.zone and column.zone not in available_timezones():
+        raise _wrong("time_zone", "There is no such “time_zone”; one is “Europe/Berlin”.")
     if (column.words or column.other) and column.kind is not Kind.WORD:
         raise _wrong(
             "words", f"“{shortened(column.name)}” has words, and is of the kind {column.kind}."
@@ -521,7 +529,7 @@ def _wrong(name: str, message: str) -> InputError:
 
 _FRAME = ("encoding", "separator", "sheet", "above", "header", "people", "export")
 _PERSON = ("column", "form", "list", "rows", "file", "header")
-_COLUMN = ("name", "kind", "unit", "order", "from", "offset", "words", "other")
+_COLUMN = ("name", "kind", "unit", "order", "from", "offset", "words", "other", "time_zone")
 _KEYS = ("frame", "person", "columns", "decimal", "missing", "several", "ask")
 
 
@@ -571,6 +579,7 @@ def _plain_column(column: Column) -> dict[str, Any]:
         "words": dict(column.words),
         "other": column.other.value,
         "offset": "" if column.offset is Offset.NONE else column.offset.value,
+        "time_zone": column.zone,
     }
     return {
         **name,
@@ -655,6 +664,7 @@ def _column(plain: Any, role: str) -> Column:
         words=words,
         offset=Offset.named(stated.get("offset", "none"), "offset"),
         other=Other.named(stated.get("other", ""), "other"),
+        zone=_text(stated, "time_zone", ""),
     )
 
 

@@ -63,8 +63,11 @@ class _Whose(NamedTuple):
         return len(self.ids)
 
 
-def _whose(people: People) -> _Whose:
-    """Tell records apart: sites number their people on their own, so an id at two is two people."""
+def _whose(people: People, is_part: bool = False) -> _Whose:
+    """Tell records apart: sites number their people on their own, so an id at two is two people.
+
+    Each stated site has somebody, but for a part of the people.
+    """
     if "site" not in people.codes:
         return _Whose(people.person, np.zeros(len(people.ids), dtype=np.int64), people.ids, ())
     names = tuple(map(str, people.words["site"]))
@@ -72,7 +75,7 @@ def _whose(people: People) -> _Whose:
     keys, record = np.unique(people.person * len(names) + people.codes["site"], return_inverse=True)
     server = keys % len(names)
     empty = len(names) - len(np.unique(server))
-    if empty:
+    if empty and not is_part:
         raise InputError(
             f"{counted(empty, 'stated site')} {'has' if empty == 1 else 'have'} "
             "nobody in this file.",
@@ -165,21 +168,52 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
     >>> curves.n_curves, curves.counts, curves.times
     (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
     """
-    reading, whose = people.reading, _whose(people)
+    whose = _whose(people)
     if whose.n > MAX_CURVES:
         raise InputError(
             f"There are {whose.n:,} curves; at most {MAX_CURVES:,} are read.",
             field="person",
             hint="Take a part of them, or check which column says who a line belongs to.",
         )
+    curves, n_missing = _curves(people, whose, order_by_person(whose.server, whose.ids))
+    if not len(curves.times):
+        raise nothing_known()
+    if curves.counts.max() > MAX_POINTS:
+        raise InputError(
+            f"A curve has more than {MAX_POINTS:,} observations.",
+            field="time",
+            hint="Thin the observations of long curves, or check which column says "
+            "who a line belongs to.",
+        )
+    return notes_on_curves(curves, _notes(people, whose), n_missing, single)
+
+
+def nothing_known() -> InputError:
+    """Return the refusal of a file without an observation."""
+    return InputError(
+        "No line has both a time and a value.",
+        field="value",
+        hint="Check which columns the reading says hold them.",
+    )
+
+
+def part_of_curves(people: People) -> tuple[CurveTable, int]:
+    """Return the curves of some of the people of a file, by site, and the number of missing cells.
+
+    Raises
+    ------
+    InputError
+        As `curves_of`, but for limits.
+    """
+    whose = _whose(people, is_part=True)
+    return _curves(people, whose, np.argsort(whose.server, kind="stable"))
+
+
+def _curves(people: People, whose: _Whose, order: Integers) -> tuple[CurveTable, int]:
+    """Return the curve of each person in an order, and count observations with a part missing."""
+    reading = people.reading
     record, times, values = (_of_wide if reading.is_wide else _of_long)(people, whose)
     known = np.isfinite(times) & np.isfinite(values)
-    if not known.any():
-        raise InputError(
-            "No line has both a time and a value.",
-            field="value",
-            hint="Check which columns the reading says hold them.",
-        )
     n_missing = int((~known).sum())
     if n_missing:
         record, times, values = record[known], times[known], values[known]
@@ -187,16 +221,7 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
         first = np.full(whose.n, np.inf)
         np.minimum.at(first, record, times)
         times = times - first[record]
-    order = order_by_person(whose.server, whose.ids)
     curve, times, values = in_time_order(np.argsort(order)[record], times, values)
-    counts = np.bincount(curve, minlength=whose.n).astype(np.int64)
-    if counts.max() > MAX_POINTS:
-        raise InputError(
-            f"A curve has more than {MAX_POINTS:,} observations.",
-            field="time",
-            hint="Thin the observations of long curves, or check which column says "
-            "who a line belongs to.",
-        )
     covariates = np.empty((whose.n, len(reading.covariates)))
     for k, column in enumerate(reading.covariates):
         covariates[:, k] = _one_of_each(
@@ -208,7 +233,7 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
     curves = CurveTable(
         times=times,
         values=values,
-        counts=counts,
+        counts=np.bincount(curve, minlength=whose.n).astype(np.int64),
         n_people=whose.n,
         header_times=()
         if people.times is None or _counts_from_first(reading)
@@ -217,7 +242,7 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
         **_groups(people, whose, order),
         **_in_order(people, whose, order, covariates, reading.covariates),
     )
-    return notes_on_curves(curves, _notes(people, whose), n_missing, single)
+    return curves, n_missing
 
 
 def _counts_from_first(reading: Reading) -> bool:

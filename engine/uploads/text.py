@@ -55,6 +55,24 @@ def checked_text(content: bytes, encoding: str) -> bytes:
     InputError
         If it is no text, or a mark or a character at some place says that it is in another one.
     """
+    marked = codec_of(content, encoding)
+    try:
+        is_ascii = marked == "utf-8" and content.isascii()
+        text = content if is_ascii else content.decode(marked).encode()
+    except UnicodeError:
+        raise _wrong_encoding(content, marked, encoding.upper()) from None
+    check_beginning(text)
+    return text
+
+
+def codec_of(content: bytes, encoding: str) -> str:
+    """Return the codec of a text from its beginning, which may have a byte-order mark.
+
+    Raises
+    ------
+    InputError
+        If it is no text, or the mark is that of another encoding than the stated one.
+    """
     _refuse_other_kinds(content)
     if encoding not in ENCODINGS:
         raise refused(
@@ -70,14 +88,19 @@ def checked_text(content: bytes, encoding: str) -> bytes:
             "State it as “encoding” of the “frame”.",
             "encoding",
         )
-    try:
-        is_ascii = marked == "utf-8" and content.isascii()
-        text = content if is_ascii else content.decode(marked).encode()
-    except UnicodeError:
-        raise _wrong_encoding(content, marked, encoding.upper()) from None
+    return marked
+
+
+def check_beginning(text: bytes) -> None:
+    """Refuse a text that begins with many control characters.
+
+    Raises
+    ------
+    InputError
+        If it does.
+    """
     if _share_of_control(text[:SAMPLE].replace(b"\0", b"")) > _MOST_CONTROL:
         raise not_text()  # zero bytes are counted by line
-    return text
 
 
 def _refuse_other_kinds(content: bytes) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from engine.audit.broken import Broken, bug
-from engine.core.types import Array, Budget, Estimate, Public, Step
+from engine.core.types import Array, Budget, CurveData, Estimate, Public, Step
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive.checked_facts import FirstMessage
@@ -193,6 +193,7 @@ class SameNoiseInEveryStep(_OtherSites):
 
 class _PerObservation(MeanFit):
     def averages(self, message: FirstMessage) -> Array:
+        assert isinstance(self.data, CurveData)
         return np.asarray(super().averages(message) * self.data.counts.max())
 
 
@@ -205,7 +206,8 @@ class FactsAreCountedByObservation(Broken, AdaptiveMean):
 
 class _MissingAreNumbers(MeanFit):
     def averages(self, message: FirstMessage) -> Array:
-        is_complete = np.asarray(np.isfinite(self.values).all(axis=1))[:, None, None]
+        assert isinstance(self.data, CurveData)
+        is_complete = np.asarray(np.isfinite(self.data.values).all(axis=1))[:, None, None]
         return np.where(is_complete, super().averages(message), np.nan)
 
 

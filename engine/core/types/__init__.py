@@ -37,6 +37,7 @@ from engine.core.types.facts import (
 )
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.spending import Composition, Cost, Spend, Step
+from engine.core.types.store import CurveStore
 from engine.core.types.truth import FunctionBasis, Truth
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Cost",
     "Covariate",
     "CurveData",
+    "CurveStore",
     "Data",
     "DataKind",
     "Design",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -197,6 +197,18 @@ class Records:
         """Pick from every array that is there."""
         there = {name: getattr(self, name) for name in self._arrays}
         return {name: pick(array) for name, array in there.items() if array is not None}
+
+
+def order_in_time(times: Array, values: Array, counts: NDArray[np.int64]) -> Any:
+    """Order observations (N,) of curves by time and then by value; as they are if they are so.
+
+    The result is an index: of all, or the place of each.
+    """
+    curve = np.repeat(np.arange(len(counts)), counts)
+    later, is_same = times[1:] > times[:-1], times[1:] == times[:-1]
+    follows = later | (is_same & (values[1:] >= values[:-1])) | (curve[1:] != curve[:-1])
+    is_ordered = follows.all() and np.isfinite(times).all() and np.isfinite(values).all()
+    return slice(None) if is_ordered else np.lexsort((values, times, curve))
 
 
 def _placed(
@@ -471,15 +483,35 @@ class CurveData(Records):
 
     def record_bytes(self) -> list[bytes]:
         """Each curve as bytes, observations in order of time and then of value."""
-        servers, ends = self.server.astype("<i8"), np.cumsum(self.counts)
-        records = []
-        for k, (start, end) in enumerate(zip(ends - self.counts, ends, strict=True)):
-            order = np.lexsort((self.values[0, start:end], self.times[0, start:end]))
-            parts = [servers[k], self.times[0, start:end][order], self.values[0, start:end][order]]
-            if self.covariates is not None:
-                parts.append(self.covariates[0, k])
-            records.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
+        order = order_in_time(self.times[0], self.values[0], self.counts)
+        times, values = (
+            np.ascontiguousarray(each[0][order]).view(np.uint8).data
+            for each in (self.times, self.values)
+        )
+        known = None if self.covariates is None else np.ascontiguousarray(self.covariates[0])
+        records, start = [], 0
+        servers = self.server.astype("<i8")
+        for k, end in enumerate((8 * np.cumsum(self.counts)).tolist()):
+            parts = [servers[k].tobytes(), times[start:end], values[start:end]]
+            if known is not None:
+                parts.append(known[k].tobytes())
+            records.append(b"".join(parts))
+            start = end
         return records
+
+    def blocks(self, site: int) -> Iterator[CurveData]:
+        """Yield the curves of a site: all of them at once."""
+        ends = np.cumsum([0, *self.counts])
+        people = self.parts[site]
+        mine = slice(ends[people.start], ends[people.stop])
+        yield CurveData(
+            self.times[:, mine],
+            self.values[:, mine],
+            self.counts[people],
+            np.zeros(people.stop - people.start, dtype=np.int64),
+            self.facts,
+            covariates=None if self.covariates is None else self.covariates[:, people],
+        )
 
     @property
     def regressors(self) -> Array:

@@ -7,7 +7,7 @@ The sums are those of whole numbers (`engine.numerics.exact_sums`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def averages(
 
 
 def _summed(
-    among: Sequence[Deviations],
+    among: Iterable[Deviations],
     repeats: slice,
     arguments: list[Array],
     kinds: tuple[Statistic, ...],
@@ -87,7 +87,7 @@ def _summed(
     return totals
 
 
-def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Sequence[Deviations]]]:
+def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Iterable[Deviations]]]:
     """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
 
     All columns share one pass over the curves, whose entries are the largest array.
@@ -96,6 +96,5 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Seq
     n, entries = deviations.n_curves, size * columns
     tall = max(1, _BLOCK // (entries * max(n, 1)))
     few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK))
-    among = deviations.blocks(few)
     for first in range(0, repeats, tall):
-        yield slice(first, first + tall), among
+        yield slice(first, first + tall), deviations.blocks(few)

@@ -31,6 +31,7 @@ from engine.uploads.limits import (
     refused,
 )
 from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame
+from engine.uploads.packed import as_text
 from engine.uploads.reading_of_files import Frame
 from engine.uploads.text import checked_text, not_text
 from engine.uploads.workbooks import is_workbook, sheet_cells, sheet_names
@@ -76,6 +77,7 @@ def framed(
         If it is empty, too large, of another kind, or no table.
     """
     check_bytes(content, limits)
+    content = as_text(content, limits)
     if is_workbook(content) and not is_archive_of_tables(content):
         return _of_workbook(content, sheet, limits)
     encoding = encoding or max(

@@ -67,7 +67,7 @@ from scipy.special import ndtri
 
 from engine.core.checks import Check, CheckOutcome, Fact, outcomes
 from engine.core.grids import read_only
-from engine.core.types import Array, CurveData, Design, Step, TimeLaw
+from engine.core.types import Array, CurveData, CurveStore, Design, Step, TimeLaw
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.deviations import blocks_of
 from engine.numerics.exact_sums import mean_of_numbers
@@ -268,35 +268,63 @@ def nearest(times: Array, stated: Sequence[float]) -> NDArray[np.int64]:
 
 def site_averages(
     message: FirstMessage,
-    data: CurveData,
+    data: CurveData | CurveStore,
     scale: ObservationScale,
     servers: Sequence[slice],
-    regressors: Callable[[slice], Array] | None = None,
+    regressors: Callable[[CurveData], Array] | None = None,
 ) -> Array:
     """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
+    if isinstance(data, CurveStore):
+        of_sites = [
+            mean_of_numbers(
+                part
+                for block in data.blocks(site)
+                for part in _of_people(
+                    message,
+                    block,
+                    scale,
+                    slice(0, 1),
+                    block.parts[0],
+                    None if regressors is None else regressors(block),
+                )
+            )
+            for site in range(len(servers))
+        ]
+        return np.stack(of_sites, axis=1)
     largest = max(curves.stop - curves.start for curves in servers)
     tall = max(1, _ENTRIES // (len(message.weights) * max(largest, 1)))
-    ends = np.cumsum([0, *data.counts])
-
-    def of_people(some: slice, curves: slice, known: Array | None) -> Iterator[Array]:
-        for part in blocks_of(curves.stop - curves.start, _PEOPLE):
-            mine = slice(curves.start + part.start, curves.start + part.stop)
-            times, values = (
-                each[some, ends[mine.start] : ends[mine.stop]] for each in (data.times, data.values)
-            )
-            yield message.statistic(
-                times,
-                scale.side(times, values),
-                data.counts[mine],
-                None if known is None else known[..., mine],
-            )
-
-    blocks = []
+    blocks, known = [], None if regressors is None else regressors(data)
     for some in blocks_of(data.n_repeats, tall):
-        known = None if regressors is None else regressors(some)
-        each = [mean_of_numbers(of_people(some, curves, known)) for curves in servers]
+        told = None if known is None else known[some]
+        each = [
+            mean_of_numbers(_of_people(message, data, scale, some, curves, told))
+            for curves in servers
+        ]
         blocks.append(np.stack(each, axis=1))
     return np.concatenate(blocks)
+
+
+def _of_people(
+    message: FirstMessage,
+    data: CurveData,
+    scale: ObservationScale,
+    some: slice,
+    curves: slice,
+    known: Array | None,
+) -> Iterator[Array]:
+    """Yield what people add to the averages, some at a time; `known` are their regressors."""
+    ends = np.cumsum([0, *data.counts])
+    for part in blocks_of(curves.stop - curves.start, _PEOPLE):
+        mine = slice(curves.start + part.start, curves.start + part.stop)
+        times, values = (
+            each[some, ends[mine.start] : ends[mine.stop]] for each in (data.times, data.values)
+        )
+        yield message.statistic(
+            times,
+            scale.side(times, values),
+            data.counts[mine],
+            None if known is None else known[..., mine],
+        )
 
 
 def sent_by_sites(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.types import Array, CurveData, Design
+from engine.core.types import Array, CurveData, CurveStore, Design
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite, learned
 from engine.mechanisms.families.adaptive.fits import (
@@ -20,14 +20,15 @@ from engine.mechanisms.families.adaptive.fits import (
     Streams,
     UnitFit,
     columns,
-    curves_of_sites,
+    curves_of,
+    deviations_of_site,
     symmetric,
 )
 from engine.mechanisms.families.adaptive.location import Located
 from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
-from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations, RegressionCurves
+from engine.numerics.curve_deviations import MOST_COLUMNS, RegressionCurves
 from engine.numerics.deviations import AffineDeviations, Deviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions
 from engine.numerics.moments import curve_moments
@@ -121,7 +122,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
 
     def __init__(
         self,
-        data: CurveData,
+        data: CurveData | CurveStore,
         basis: Basis,
         plans: Sequence[CoefficientPlan],
         draws: int,
@@ -130,12 +131,9 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         rng: np.random.Generator,
     ) -> None:
         self.declared, self.covariate_plans = declared, plans
-        self.of_people = data.regressors
+        blocks = (block for site in range(data.sizes.n_servers) for block in data.blocks(site))
+        self.of_people = np.concatenate([block.regressors for block in blocks], axis=2)
         self.n_functions = self.of_people.shape[1]
-        self.values = scale(data.times, data.values)
-        if data.covariates is not None:  # whoever has one that is no number says nothing
-            known = np.isfinite(data.covariates).all(axis=2)
-            self.values = np.where(np.repeat(known, data.counts, axis=1), self.values, np.nan)
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [
             CoefficientStreams.draw(
@@ -168,16 +166,18 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         sizes = {self.plans[members[0]].size for members in self.kinds.values()}
         design = self.design if self.design.is_known else Design()  # unknown: taken to be even
         kinds, data = self.kinds.values(), self.data
-        if self.n_repeats == 1 and all(
-            len(self.feasible(members)) * self.draws < MOST_COLUMNS for members in kinds
+        if isinstance(data, CurveStore) or (
+            self.n_repeats == 1
+            and all(len(self.feasible(members)) * self.draws < MOST_COLUMNS for members in kinds)
         ):
             for members in kinds:
                 self.decided(members, slice(0, 1))
                 basis = self.basis.first(self.plans[members[0]].size)
-                by_site = curves_of_sites(data, self.values, self.servers, basis, design)
-                yield self._piece(members, slice(0, 1), basis, design, partial(_read_anew, by_site))
+                read_anew = partial(self._read_anew, basis, design)
+                yield self._piece(members, slice(0, 1), basis, design, read_anew)
             return
-        moments = curve_moments(data.times, self.values, data.counts, self.basis.first(max(sizes)))
+        values = self._in_unit_scale(data)
+        moments = curve_moments(data.times, values, data.counts, self.basis.first(max(sizes)))
         for repeats in self._blocks(max(map(len, kinds)), max(sizes)):
             of_sizes = dict(
                 weighted_within_curves(moments.repeats(repeats), data.counts, sizes, design)
@@ -204,12 +204,30 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
         return replace(located, centre=centre, covariance=within_functions(covariance))
 
-    def regressors(self, repeats: slice) -> Array:
-        covariates, regressors = self.data.covariates, self.of_people[repeats]
-        if covariates is None:
-            return regressors
-        known = np.asarray(np.isfinite(covariates[repeats]).all(axis=2))[:, None]
-        return np.where(known, regressors, 0.0)
+    def regressors(self, data: CurveData) -> Array:
+        if data.covariates is None:
+            return data.regressors
+        known = np.asarray(np.isfinite(data.covariates).all(axis=2))[:, None]
+        return np.where(known, data.regressors, 0.0)
+
+    def _in_unit_scale(self, data: CurveData) -> Array:
+        """Values (repeats, N); whoever has a covariate that is no number says nothing."""
+        values = self.scale(data.times, data.values)
+        if data.covariates is None:
+            return values
+        known = np.isfinite(data.covariates).all(axis=2)
+        return np.where(np.repeat(known, data.counts, axis=1), values, np.nan)
+
+    def _read_anew(
+        self, basis: Basis, design: Design, s: int, regressors: Array, to: RegressorMap
+    ) -> Deviations:
+        """The deviations of a site whose curves are read in each pass."""
+
+        def of(data: CurveData) -> Deviations:
+            curves = curves_of(data, self._in_unit_scale(data), basis, design)
+            return RegressionCurves(curves, data.regressors[0], to)
+
+        return deviations_of_site(self.data, s, of, is_common=False)
 
     def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:
         """Cut the repeats so that the arrays of one block stay small."""
@@ -267,12 +285,6 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             columns(self.noise[s].gram[:, repeats], len(self.feasible(members)), 2),
             s,
         )
-
-
-def _read_anew(
-    by_site: Sequence[CurveDeviations], s: int, regressors: Array, to: RegressorMap
-) -> Deviations:
-    return RegressionCurves(by_site[s], regressors[0], to)
 
 
 def _kept(

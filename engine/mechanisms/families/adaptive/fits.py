@@ -10,7 +10,7 @@ noise, which is never published.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -19,12 +19,23 @@ from numpy.typing import NDArray
 
 from engine.core.bands import NORMAL, SecondMoments
 from engine.core.checks import Check, CheckOutcome, Fact, joined
-from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Sizes, Step
+from engine.core.types import (
+    Array,
+    Budget,
+    CurveData,
+    CurveStore,
+    Design,
+    Plan,
+    ServerParts,
+    Sizes,
+    Step,
+)
 from engine.mechanisms.families.adaptive.checked_facts import (
     FactsDecision,
     FirstMessage,
     Question,
     decide,
+    nearest,
     of_far_people,
     of_sides,
     sent_by_sites,
@@ -41,7 +52,7 @@ from engine.mechanisms.families.adaptive.location import (
 from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
-from engine.numerics.curve_deviations import CurveDeviations
+from engine.numerics.curve_deviations import CurveDeviations, StreamedDeviations
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
@@ -418,27 +429,53 @@ class Evidence:
 E = TypeVar("E", bound=Evidence)
 
 
-def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
+def public_observations(data: CurveData | CurveStore) -> tuple[tuple[int, int], ...]:
     """Numbers of observations and how many people have so many, as far as that is public."""
     if planned := data.facts.observations_per_curve:
         return ((planned, data.sizes.n_curves),)
+    assert isinstance(data, CurveData)  # a store has a stated number
     counts, people = np.unique(data.counts, return_counts=True)
     return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
 
-def curves_of_sites(
-    data: CurveData, values: Array, servers: Sequence[slice], basis: Basis, design: Design
-) -> list[CurveDeviations]:
-    """The curves of each site, of one data set with values in unit scale, read in each pass."""
-    ends, by_site = np.cumsum([0, *data.counts]), list[CurveDeviations]()
-    for curves in servers:
-        mine = slice(ends[curves.start], ends[curves.stop])
-        by_site.append(
-            CurveDeviations.of(
-                data.times[0, mine], values[0, mine], data.counts[curves], basis, design
-            )
-        )
-    return by_site
+def deviations_of_site(
+    data: CurveData | CurveStore,
+    site: int,
+    of: Callable[[CurveData], Deviations],
+    is_common: bool = True,
+) -> Deviations:
+    """The deviations of a site, of one data set: kept, or made anew of each block in each pass.
+
+    `of` makes those of some curves; they are common if all columns share them.
+    """
+    if isinstance(data, CurveData):
+        return of(next(data.blocks(site)))
+
+    def read() -> Iterator[Deviations]:
+        return map(of, data.blocks(site))
+
+    return StreamedDeviations(read, data.people[site], of(data.few()).entries, is_common)
+
+
+def curves_of(
+    data: CurveData,
+    values: Array,
+    basis: Basis,
+    design: Design | None,
+    left_out: NDArray[np.bool_] | None = None,
+) -> CurveDeviations:
+    """The deviations of curves of one data set, with values (1, N) in unit scale.
+
+    Observations at common times that are left out are not read. Without a law of the times all
+    observations count alike.
+    """
+    times, inside, counts = data.times[0], values[0], data.counts
+    if left_out is not None:
+        is_read = ~left_out[nearest(times, data.facts.design.times)]
+        curve = np.repeat(np.arange(len(counts)), counts)
+        counts = np.bincount(curve[is_read], minlength=len(counts))
+        times, inside = times[is_read], inside[is_read]
+    return CurveDeviations.of(times, inside, counts, basis, design)
 
 
 class AdaptiveFit(Generic[E]):
@@ -449,7 +486,7 @@ class AdaptiveFit(Generic[E]):
 
     def __init__(
         self,
-        data: CurveData,
+        data: CurveData | CurveStore,
         basis: Basis,
         plans: Sequence[AdaptivePlan],
         draws: int,
@@ -576,8 +613,8 @@ class AdaptiveFit(Generic[E]):
             )
         return self._averages[message]
 
-    def regressors(self, repeats: slice) -> Array:
-        """Regressors of all people, 0 of those with a number missing: (repeats, K, people)."""
+    def regressors(self, data: CurveData) -> Array:
+        """Regressors of people, 0 of those with a number missing: (repeats, K, people)."""
         raise NotImplementedError
 
     # -- what was released --------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Indices
-from engine.core.types import Array, CurveData, Design, Step, TimeLaw
+from engine.core.types import Array, CurveData, CurveStore, Design, Step, TimeLaw
 from engine.mechanisms.families.adaptive.checked_facts import nearest, pooled
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.fits import (
@@ -23,7 +23,8 @@ from engine.mechanisms.families.adaptive.fits import (
     Streams,
     UnitFit,
     columns,
-    curves_of_sites,
+    curves_of,
+    deviations_of_site,
     public_observations,
     spherical,
     symmetric,
@@ -143,7 +144,7 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def __init__(
         self,
-        data: CurveData,
+        data: CurveData | CurveStore,
         basis: Basis,
         plans: Sequence[MeanPlan],
         draws: int,
@@ -166,7 +167,7 @@ class MeanFit(AdaptiveFit[Evidence]):
             for stream in rng.spawn(data.sizes.n_servers)
         ]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,), scale)
-        self.mean_plans, self.values = plans, scale(data.times, data.values)
+        self.mean_plans = plans
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
@@ -182,17 +183,42 @@ class MeanFit(AdaptiveFit[Evidence]):
         if not self.design.is_known:
             for members in self.kinds.values():
                 yield from self._with_learned_times(members)
+        elif self._are_read_anew:
+            for members in self.kinds.values():
+                by_site = self._by_site(self.plans[members[0]].size, self.design)
+                yield from self._as_decided(members, slice(0, 1), by_site)
         else:
             yield from self._with_stated_times(list(self.kinds.values()))
 
+    @cached_property
+    def _are_read_anew(self) -> bool:
+        """True for one data set with few columns, as in a release: curves are read in each pass."""
+        return isinstance(self.data, CurveStore) or (
+            self.n_repeats == 1
+            and all(
+                len(self.feasible(members)) * self.draws < MOST_COLUMNS
+                for members in self.kinds.values()
+            )
+        )
+
+    def _by_site(
+        self, size: int, design: Design | None, left_out: NDArray[np.bool_] | None = None
+    ) -> list[Deviations]:
+        """The curves of each site, of one data set; without a law of the times all count alike."""
+        basis = self.basis.first(size)
+
+        def of(data: CurveData) -> Deviations:
+            return curves_of(data, self._in_unit_scale(data), basis, design, left_out)
+
+        return [deviations_of_site(self.data, s, of) for s in range(len(self.servers))]
+
+    def _in_unit_scale(self, data: CurveData) -> Array:
+        return self.scale(data.times, data.values)
+
     def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
         """All plans, where a law of the times is relied on; `kinds` are the members of each."""
-        if self.n_repeats == 1 and all(
-            len(self.feasible(members)) * self.draws < MOST_COLUMNS for members in kinds
-        ):
-            yield from self._of_one_data_set(kinds)
-            return
         data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
+        assert isinstance(data, CurveData)
         moments = self._moments.first(max(sizes))
         for repeats in self._blocks(max(sizes)):
             for of_parts in zip(
@@ -216,17 +242,12 @@ class MeanFit(AdaptiveFit[Evidence]):
                 ):
                     yield from self._as_decided(members, repeats, by_site)
 
-    def _of_one_data_set(self, kinds: list[list[int]]) -> Iterator[Piece]:
-        """Plans of one data set with few columns, as in a release: curves are read in each pass."""
-        for members in kinds:
-            basis = self.basis.first(self.plans[members[0]].size)
-            by_site = curves_of_sites(self.data, self.values, self.servers, basis, self.design)
-            yield from self._as_decided(members, slice(0, 1), by_site)
-
     @cached_property
     def _moments(self) -> Moments:
         """The moments of all curves, for the largest plan."""
-        return curve_moments(self.data.times, self.values, self.data.counts, self.basis)
+        assert isinstance(self.data, CurveData)
+        values = self._in_unit_scale(self.data)
+        return curve_moments(self.data.times, values, self.data.counts, self.basis)
 
     def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
         """Plans of one kind that rely on the released distribution of observation times."""
@@ -283,13 +304,17 @@ class MeanFit(AdaptiveFit[Evidence]):
     ) -> Piece:
         """Releases that rely on what was released of the observation times."""
         size = self.plans[members[0]].size
-        deviations = plain(self._moments.repeats(repeats).first(size))
+        if self._are_read_anew:
+            by_site = self._by_site(size, None)
+        else:
+            deviations = plain(self._moments.repeats(repeats).first(size))
+            by_site = [deviations.among(curves) for curves in self.servers]
         return self._piece(
             members,
             repeats,
             [
-                self.site(s, deviations.among(curves), members, repeats, mixings[s])
-                for s, curves in enumerate(self.servers)
+                self.site(s, curves, members, repeats, mixings[s])
+                for s, curves in enumerate(by_site)
             ],
             Design(law=TimeLaw.UNKNOWN),
             columns,
@@ -310,21 +335,14 @@ class MeanFit(AdaptiveFit[Evidence]):
         design = Design.common(tuple(np.array(self.design.times)[~left_out].tolist()))
         for k in range(repeats.start, repeats.stop):
             repeat = slice(k, k + 1)
-            yield replace(
-                self._piece(
-                    members,
-                    repeat,
-                    [
-                        self.site(
-                            s, self._at_times(k, curves, left_out, size, design), members, repeat
-                        )
-                        for s, curves in enumerate(self.servers)
-                    ],
-                    design,
-                    columns,
-                ),
-                left_out=left_out,
+            by_site = (
+                self._by_site(size, design, left_out)
+                if self._are_read_anew
+                else [self._at_times(k, curves, left_out, size, design) for curves in self.servers]
             )
+            sites = [self.site(s, each, members, repeat) for s, each in enumerate(by_site)]
+            piece = self._piece(members, repeat, sites, design, columns)
+            yield replace(piece, left_out=left_out)
 
     def finished(self, piece: Piece, located: Located) -> Located:
         """Drawn past common times that were left out."""
@@ -340,9 +358,12 @@ class MeanFit(AdaptiveFit[Evidence]):
         self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int, design: Design
     ) -> AffineDeviations:
         """The deviations of one site's curves, observed at the other common times alone."""
-        data, ends = self.data, np.cumsum([0, *self.data.counts])
+        data = self.data
+        assert isinstance(data, CurveData)
+        ends = np.cumsum([0, *data.counts])
         mine = slice(ends[curves.start], ends[curves.stop])
-        times, values = data.times[repeat, mine], self.values[repeat, mine]
+        times = data.times[repeat, mine]
+        values = self.scale(times, data.values[repeat, mine])
         is_read = ~left_out[nearest(times, self.design.times)]
         curve = np.repeat(np.arange(curves.stop - curves.start), data.counts[curves])
         counts = np.bincount(curve[is_read], minlength=curves.stop - curves.start)
@@ -418,11 +439,10 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _mixings(self, members: list[int], repeats: slice) -> list[Mixing]:
         """Release the observation times of all sites, as the mixing of each."""
-        data, size = self.data, self.plans[members[0]].size
-        shares = time_shares(data.times[repeats], self.values[repeats], data.counts, n_bins(size))
+        size = self.plans[members[0]].size
         learned = [
-            self._learned(s, shares[..., curves], members, repeats)
-            for s, curves in enumerate(self.servers)
+            self._learned(s, self._shares(s, repeats, n_bins(size)), members, repeats)
+            for s in range(len(self.servers))
         ]
         together, noise = pooled(
             [values for values, _ in learned],
@@ -434,12 +454,21 @@ class MeanFit(AdaptiveFit[Evidence]):
             self.heard.learned_void[k, repeats] = is_void[:, row * self.draws :][:, : self.draws]
         return [mixing_of_shares(*each, self.basis.first(size)) for each in learned]
 
+    def _shares(self, s: int, repeats: slice, bins: int) -> Array:
+        """Average the shares of observation times over the people of a site: (repeats, bins)."""
+        return mean_of_numbers(
+            time_shares(
+                block.times[repeats], self._in_unit_scale(block)[repeats], block.counts, bins
+            )
+            for block in self.data.blocks(s)
+        )
+
     def _learned(
         self, s: int, shares: Array, members: list[int], repeats: slice
     ) -> tuple[Array, Array]:
         """Release the observation times of one site, and return the scale of their noise.
 
-        `shares` (repeats, bins, curves). The last column, without noise, is for looking at alone.
+        `shares` (repeats, bins). The last column, without noise, is for looking at alone.
         """
         n_plans, bins = len(self.feasible(members)), shares.shape[1]
         plan, streams = self.mean_plans[members[0]], self.noise[s]
@@ -453,10 +482,7 @@ class MeanFit(AdaptiveFit[Evidence]):
             / (self.sizes.n_curves_per_server[s] * self.costs((plan.times_share,), s, members)[0])
         )
         return transcript.sent(
-            s,
-            TIMES,
-            mean_of_numbers([shares])[:, None] + scale[:, None] * columns(noise, n_plans, 1),
-            scale[:, None],
+            s, TIMES, shares[:, None] + scale[:, None] * columns(noise, n_plans, 1), scale[:, None]
         ), scale
 
 

@@ -20,6 +20,7 @@ from engine.core.types import (
     Budget,
     Caution,
     CurveData,
+    CurveStore,
     Design,
     Fit,
     Late,
@@ -89,6 +90,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
     family = "gradient"
     averages_all = True
+    reads_blocks = True
 
     basis: str | None  # each model says what it may be
     design: str
@@ -186,7 +188,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
     def model_fit(
         self,
-        data: CurveData,
+        data: CurveData | CurveStore,
         basis: Basis,
         plans: Sequence[A],
         draws: int,

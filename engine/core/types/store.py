@@ -1,0 +1,88 @@
+"""Curves of any number of people, of whom a block at a time is in memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from engine.core.types.data import CurveData
+from engine.core.types.facts import PublicFacts
+from engine.core.types.sizes import Public, Sizes
+
+_WORDS = 4  # of 64 bits, of a digest
+
+
+@dataclass(frozen=True, eq=False)
+class CurveStore:
+    """Curves of one data set, read anew in each pass; observations per curve are stated.
+
+    It takes the place of `CurveData` where a method reads blocks.
+
+    The blocks of a site hold each of its curves once; their order says nothing, and what methods
+    make of them (`Mechanism.reads_blocks`) does not depend on it.
+    """
+
+    facts: PublicFacts
+    people: tuple[int, ...]  # of each site
+    read: Callable[[int], Iterator[CurveData]]  # the blocks of a site, by its number
+    n_repeats: ClassVar[int] = 1
+    unit: ClassVar[str] = CurveData.unit
+    has_design: ClassVar[bool] = CurveData.has_design
+    bounded_axes: ClassVar[tuple[str, ...]] = CurveData.bounded_axes
+    applied_bounds: ClassVar[str] = CurveData.applied_bounds
+
+    @property
+    def n_curves(self) -> int:
+        return sum(self.people)
+
+    @property
+    def sizes(self) -> Sizes:
+        return self.few().sizes
+
+    @property
+    def public(self) -> Public:
+        return Public(self.sizes, self.facts)
+
+    @property
+    def parts(self) -> list[slice]:
+        ends = np.cumsum([0, *self.people]).tolist()
+        return [slice(*each) for each in pairwise(ends)]
+
+    def blocks(self, site: int) -> Iterator[CurveData]:
+        """Yield the curves of a site, in data sets of some of them."""
+        return self.read(site)
+
+    def few(self) -> CurveData:
+        """Make `CurveData.few` of these sizes."""
+        return CurveData.few_of_sizes(self.facts, self.people)
+
+    def stand_in(self) -> CurveData:
+        """Make `CurveData.stand_in` of these sizes."""
+        return CurveData.of_sizes(self.facts, self.people).stand_in()
+
+    def public_facts(self) -> dict[str, Any]:
+        return self.few().public_facts()
+
+    def public_sizes(self) -> dict[str, Any]:
+        return self.few().public_sizes()
+
+    def content(self) -> bytes:
+        """All curves as bytes, the same as of `CurveData`; read once."""
+        return self._content
+
+    @cached_property
+    def _content(self) -> bytes:
+        digests = bytearray()
+        for site in range(len(self.people)):
+            for block in self.read(site):
+                at_site = replace(block, server=np.full_like(block.server, site))
+                records = at_site.record_bytes()
+                digests += b"".join(hashlib.sha256(record).digest() for record in records)
+        words = np.frombuffer(digests, ">u8").reshape(-1, _WORDS)
+        return words[np.lexsort(words.T[::-1])].tobytes()
