@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.types import Design
 from engine.numerics.bases import SUP_NORM, Basis
-from engine.numerics.curve_deviations import are_numbers, in_lanes, rows_of, solve_along
+from engine.numerics.curve_deviations import (
+    MOST_COLUMNS,
+    are_numbers,
+    in_lanes,
+    rows_of,
+    solve_along,
+)
 from engine.numerics.deviations import Deviations, mean_slopes_inverse, ridge
 from engine.numerics.moments import harmonics, highest_wave, in_order
 
@@ -90,8 +96,8 @@ class ReadingBlock:
         solved[range(size), range(size)] = 1.0
         solve_along(gram, solved)
         inverse = mean_slopes_inverse(self.basis.first(size), m, self.design)
-        weights = np.einsum("lj,cjb->lcb", inverse, solved)
-        slopes = (inverse[..., None] - weights * penalty) * self.tells
+        weights = np.einsum("lj,cjb->clb", inverse, solved)
+        slopes = (inverse.T[..., None] - weights * penalty[:, None]) * self.tells
         return CurveWeights(slopes, weights * (self.tells / m), waves)
 
 
@@ -102,14 +108,14 @@ class CurveWeights:
     See `engine.numerics.deviations`.
     """
 
-    slopes: Array  # T_i, (r, r, lanes)
-    weights: Array  # K_i/m, (r, r, lanes)
+    slopes: Array  # (r, r, lanes): entry [j, l, i] is (T_i)_lj
+    weights: Array  # (r, r, lanes): entry [j, l, i] is (K_i)_lj/m
     waves: Array  # φ at all times, (r, m, lanes)
 
     def targets(self, readings: Array) -> Array:
         """t_i = K_i (1/m_i) Σ_j φ(t_ij) e_ij for several functions e, (…, m, lanes)."""
         cross = np.einsum("rmb,...mb->...rb", self.waves, readings)
-        return np.asarray(np.einsum("lrb,...rb->...lb", self.weights, cross))
+        return np.asarray(np.einsum("rlb,...rb->...lb", self.weights, cross))
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,7 @@ class ShareDeviations(Deviations):
 class ShareBlock:
     """The people of one block."""
 
-    slopes: Array  # T_i, (r, r, lanes)
+    slopes: Array  # (r, r, lanes): entry [j, l, i] is (T_i)_lj
     targets: Array  # t_i, function after function: (columns, K r, lanes)
 
     @property
@@ -154,7 +160,14 @@ class ShareBlock:
         return int(self.slopes[..., 0].size + self.targets[..., 0].size)
 
     def at(self, centres: Array) -> Array:
-        """Compute h(a), (columns, K r, lanes), at centres (columns, K r)."""
-        rows = centres.reshape(len(centres), -1, len(self.slopes))
-        moved = np.einsum("ljb,ckj->cklb", self.slopes, rows)
+        """Compute h(a), (columns, K r, lanes), at centres (columns, K r).
+
+        In many columns, as of studies, by a product of matrices, which may round lanes unlike.
+        """
+        r = len(self.slopes)
+        rows = centres.reshape(-1, r)
+        if len(centres) > MOST_COLUMNS:
+            moved = rows @ self.slopes.reshape(r, -1)
+        else:
+            moved = np.einsum("jlb,kj->klb", self.slopes, rows)
         return np.asarray(moved.reshape(self.targets.shape) - self.targets)

@@ -59,8 +59,9 @@ from engine.mechanisms.families.adaptive.release import shrunk_each
 from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
-from engine.numerics.curve_deviations import CurveDeviations
-from engine.numerics.deviations import Deviations
+from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations
+from engine.numerics.deviations import Deviations, weighted_within_curves
+from engine.numerics.moments import curve_moments
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.share_deviations import CurveWeights, ReadingBlock, ShareBlock, ShareDeviations
@@ -403,7 +404,7 @@ class PercentileFit:
             plan,
             repeats,
             [
-                CurveDeviations.of(*people, basis, self.design)
+                _curves(*people, basis, self.design, self.draws < MOST_COLUMNS)
                 for people in self.people(repeats.start)
             ],
             public_scale(plan.centre_size, self.data.sizes),
@@ -565,6 +566,17 @@ class _Readings:
                 self.by_site, self._weights[size], self.people, strict=True
             )
         ]
+
+
+def _curves(
+    times: Array, values: Array, counts: Indices, basis: Basis, design: Design, has_few: bool
+) -> Deviations:
+    """The curves of readings themselves: read in each pass where columns are few."""
+    if has_few:
+        return CurveDeviations.of(times, values, counts, basis, design)
+    moments = curve_moments(times[None], values[None], counts, basis)
+    ((_, kept),) = weighted_within_curves(moments, counts, {basis.size}, design)
+    return kept
 
 
 def _places(block: ReadingBlock, size: int) -> Array:
