@@ -14,12 +14,19 @@ D = TypeVar("D", bound=Data)
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[D]):
-    """Data, method, budgets and seed: all that an error depends on."""
+    """Data, method, budgets and seed: all that an error depends on.
+
+    Few people are drawn where these can count as all; see `engine.sources.twin`.
+    """
 
     source: Source[D]
     mechanism: Mechanism
     budgets: tuple[Budget, ...]  # one for all sites, or one for each
     seed: int = 1  # of simulated data and noise; real releases draw their noise afresh
+
+    def __post_init__(self) -> None:
+        if self.mechanism.averages_all:
+            object.__setattr__(self, "source", self.source.of_few())
 
     @property
     def delta(self) -> float:

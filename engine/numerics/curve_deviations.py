@@ -102,11 +102,11 @@ class CurveDeviations(Deviations):
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
                 is_shared = _is_at(times, starts[mine], np.array(design.times))
-            for places in _in_lanes(mine[is_shared], m):
-                y = _rows(values, starts, places, m)
+            for places in in_lanes(mine[is_shared], m):
+                y = rows_of(values, starts, places, m)
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
-            for places in _in_lanes(mine[~is_shared], m):
-                t, y = (_rows(each, starts, places, m) for each in (times, values))
+            for places in in_lanes(mine[~is_shared], m):
+                t, y = (rows_of(each, starts, places, m) for each in (times, values))
                 kind = KernelBlock if m <= _DENSE * basis.size else SumBlock
                 parts.append(kind.of(places, t, y, basis, inverse))
         return cls(tuple(parts), len(counts), basis.size)
@@ -198,7 +198,7 @@ class KernelBlock(CurveBlock):
 
     def _waves(self) -> tuple[Array, Array]:
         """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
-        tells = _are_numbers(self.times, self.values)
+        tells = are_numbers(self.times, self.values)
         times = np.where(tells, self.times, 0.0)
         waves = np.empty((self.basis.size, *times.shape))
         waves[0] = tells
@@ -231,7 +231,7 @@ class SumBlock(CurveBlock):
             with np.errstate(invalid="ignore", over="ignore"):
                 fill_features(means, t, y, basis)
             sums += len(t) * means
-        sums[:, ~_are_numbers(times, values)] = 0.0
+        sums[:, ~are_numbers(times, values)] = 0.0
         return cls(inverse, places, sums / m, basis, m)
 
     def at(self, centres: Array) -> Array:
@@ -386,7 +386,7 @@ def _mapped(rows: Array, vectors: Array) -> Array:
     return np.asarray(np.einsum("lk,ckb->clb", rows, vectors))
 
 
-def _are_numbers(times: Array, values: Array) -> NDArray[np.bool_]:
+def are_numbers(times: Array, values: Array) -> NDArray[np.bool_]:
     """True for curves (…, lanes) without a number that is none."""
     return np.asarray(~np.isnan(times).any(axis=0) & np.isfinite(values).all(axis=0))
 
@@ -399,7 +399,7 @@ def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
     return is_at
 
 
-def _in_lanes(curves: Index, m: int) -> list[Index]:
+def in_lanes(curves: Index, m: int) -> list[Index]:
     """The numbers of the curves of each block, −1 for lanes that fill it up."""
     blocks, most = [], min(_BLOCK, max(_LANES, _OBSERVATIONS // m))
     for part in blocks_of(len(curves), most // _LANES * _LANES):
@@ -409,7 +409,7 @@ def _in_lanes(curves: Index, m: int) -> list[Index]:
     return blocks
 
 
-def _rows(array: Array, starts: Index, places: Index, m: int) -> Array:
+def rows_of(array: Array, starts: Index, places: Index, m: int) -> Array:
     """The numbers of the curves of a block, (m, lanes); NaN in lanes that fill it up."""
     first = starts[places]  # of the last curve, in lanes that fill it up
     rows = array[np.where(places >= 0, first, 0) + np.arange(m)[:, None]]

@@ -4,11 +4,15 @@ Percentile curves ask of every person for several numbers at each time, such as 
 lies below each of K threshold curves. What a person says of K functions is K times the same T_i
 beside K targets: h_i(a) = a T_i' − t_i for a and t_i of K rows. The thresholds follow from earlier
 releases, so the targets differ from column to column, and the T_i do not.
+
+All operations run along the people of a block, as in `engine.numerics.curve_deviations`: h_i has
+the same bits wherever a person stands.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,125 +20,154 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.core.types import Design
-from engine.numerics.bases import Basis
-from engine.numerics.deviations import (
-    Deviations,
-    blocks_of,
-    mean_slopes_inverse,
-    ridge,
-    weighted_within_curves,
+from engine.numerics.bases import SUP_NORM, Basis
+from engine.numerics.curve_deviations import (
+    MOST_COLUMNS,
+    are_numbers,
+    in_lanes,
+    rows_of,
+    solve_along,
 )
-from engine.numerics.moments import curve_moments
-from engine.numerics.products import rows_times
+from engine.numerics.deviations import Deviations, mean_slopes_inverse, ridge
+from engine.numerics.moments import harmonics, highest_wave, in_order
 
 Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ReadingBlock:
+    """The readings of people who have as many each, in a multiple of 64 lanes.
+
+    A person with a number that is none, or a lane that fills the block, takes part with readings,
+    slopes and targets of 0.
+    """
+
+    values: Array  # (m, lanes)
+    waves: Array  # φ at all times, (r, m, lanes)
+    tells: Array  # (lanes,): 1 for those who say anything, 0 for the others
+    basis: Basis
+    design: Design
+
+    @classmethod
+    def blocks(
+        cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design
+    ) -> list[ReadingBlock]:
+        """Cut people into blocks; those without readings are in none.
+
+        Parameters
+        ----------
+        times, values : (N,)
+            Person after person.
+        counts : (people,)
+            Readings of each; they sum to N.
+        """
+        starts = np.cumsum(counts) - counts
+        return [
+            cls.of(*(rows_of(each, starts, places, m) for each in (times, values)), basis, design)
+            for m in np.unique(counts[counts > 0]).tolist()
+            for places in in_lanes(np.flatnonzero(counts == m), m)
+        ]
+
+    @classmethod
+    def of(cls, times: Array, values: Array, basis: Basis, design: Design) -> ReadingBlock:
+        """Build from times and values (m, lanes)."""
+        tells = are_numbers(times, values)
+        waves = np.empty((basis.size, *times.shape))
+        waves[0] = 1.0
+        found = harmonics(
+            basis.turns(np.clip(np.where(tells, times, 0.0), 0.0, 1.0)),
+            highest_wave(basis) // 2,
+            basis.family == "fourier",
+        )
+        for row, wave in zip(waves[1:], in_order(found), strict=False):
+            np.multiply(wave, SUP_NORM, out=row)
+        return cls(np.where(tells, values, 0.0), waves, tells.astype(float), basis, design)
+
+    def weights(self, size: int) -> CurveWeights:
+        """Weight the readings for the first functions."""
+        waves, m = self.waves[:size], len(self.values)
+        gram = np.empty((size, size, waves.shape[-1]))
+        for j in range(size):
+            np.einsum("kmb,mb->kb", waves[j:], waves[j], out=gram[j:, j])
+        gram /= m
+        penalty = ridge(size, np.array([m]))
+        gram[range(size), range(size)] += penalty
+        solved = np.zeros_like(gram)
+        solved[range(size), range(size)] = 1.0
+        solve_along(gram, solved)
+        inverse = mean_slopes_inverse(self.basis.first(size), m, self.design)
+        weights = np.einsum("lj,cjb->clb", inverse, solved)
+        slopes = (inverse.T[..., None] - weights * penalty[:, None]) * self.tells
+        return CurveWeights(slopes, weights * (self.tells / m), waves)
 
 
 @dataclass(frozen=True)
 class CurveWeights:
     """Weights of every person's readings: K_i = A⁻¹(S_i + Λ)⁻¹ and T_i = K_i S_i.
 
-    See `engine.numerics.deviations`. A person with a number that is none, or without readings, has
-    T_i = 0 and takes part with targets of 0.
+    See `engine.numerics.deviations`.
     """
 
-    slopes: Array  # (repeats, r, r, curves): entry [·, j, l, i] is (T_i)_lj
-    weights: Array  # (repeats, r, r, curves): entry [·, j, l, i] is (K_i)_lj
-    values: Array  # (repeats, N, r): φ at all times
-    counts: Index  # (curves,): readings of each curve; they sum to N
-    tells: Array  # (repeats, curves): 1 for those who say anything, 0 for the others
+    slopes: Array  # (r, r, lanes): entry [j, l, i] is (T_i)_lj
+    weights: Array  # (r, r, lanes): entry [j, l, i] is (K_i)_lj/m
+    waves: Array  # φ at all times, (r, m, lanes)
 
-    @classmethod
-    def of(
-        cls,
-        times: Array,
-        readings: Array,
-        counts: Index,
-        basis: Basis,
-        design: Design,
-        waves: Array,
-    ) -> CurveWeights:
-        """Build from times, whatever the targets.
-
-        Parameters
-        ----------
-        times, readings : (repeats, N)
-            Curve after curve; of the readings it matters alone whether they are numbers.
-        counts : (curves,)
-            Readings of each curve.
-        basis : Basis
-            φ, r functions.
-        waves : (repeats, N, r)
-            φ at all times; of a time that is no number, anything finite.
-        """
-        moments = curve_moments(times, readings, counts, basis)
-        ((_, deviations),) = weighted_within_curves(moments, counts, {basis.size}, design)
-        penalty = ridge(basis.size, counts)
-        weights = -deviations.slopes
-        for count in np.unique(counts[counts > 0]).tolist():
-            same_count = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
-            weights[..., same_count] += mean_slopes_inverse(basis, count, design).T[..., None]
-        weights /= penalty[:, None]
-        tells = moments.waves[:, 0] > 0  # the mean of 1 over the readings
-        return cls(deviations.slopes, weights, waves, counts, tells.astype(float))
-
-    @property
-    def size(self) -> int:
-        return int(self.slopes.shape[1])
-
-    def targets(self, repeat: int, readings: Array) -> Array:
-        """t_i = K_i (1/m_i) Σ_j φ(t_ij) e_ij for several functions e of one data set.
-
-        From readings (functions, N), curve after curve, to (functions, r, curves).
-        """
-        cross = self._means(readings, self.values[repeat]) * self.tells[repeat]
-        return np.asarray(np.einsum("jln,fjn->fln", self.weights[repeat], cross, optimize=True))
-
-    def _means(self, readings: Array, values: Array) -> Array:
-        """(1/m_i) Σ_j φ(t_ij) e_ij: (functions, r, curves)."""
-        n, r, counts = len(self.counts), self.size, self.counts
-        if n and (counts == counts[0]).all() and counts[0]:
-            by_curve = readings.reshape(len(readings), n, -1).transpose(1, 0, 2)
-            return np.asarray((by_curve @ values.reshape(n, -1, r)).transpose(1, 2, 0) / counts[0])
-        means = np.zeros((len(readings), r, n))
-        some = np.flatnonzero(counts)
-        starts = (np.cumsum(counts) - counts)[some]
-        for wave in range(r) if len(some) else ():
-            means[:, wave, some] = np.add.reduceat(readings * values[:, wave], starts, axis=1)
-        return means / np.maximum(counts, 1)
+    def targets(self, readings: Array) -> Array:
+        """t_i = K_i (1/m_i) Σ_j φ(t_ij) e_ij for several functions e, (…, m, lanes)."""
+        cross = np.einsum("rmb,...mb->...rb", self.waves, readings)
+        return np.asarray(np.einsum("rlb,...rb->...lb", self.weights, cross))
 
 
 @dataclass(frozen=True)
 class ShareDeviations(Deviations):
     """h_i(a) = a T_i' − t_i for K functions, with targets of its own for every column."""
 
-    slopes: Array  # (repeats, r, r, curves): entry [·, j, l, i] is (T_i)_lj
-    targets: Array  # (repeats, columns, K r, curves): t_i, function after function
+    parts: tuple[ShareBlock, ...]
+    people: int
     is_common: ClassVar[bool] = False
 
     @property
     def n_curves(self) -> int:
-        return int(self.slopes.shape[3])
+        return self.people
 
     @property
     def entries(self) -> int:
-        return int(self.slopes[0, ..., 0].size + self.targets[0, ..., 0].size)
+        return max((part.entries for part in self.parts), default=1)
 
-    def blocks(self, most: int) -> list[ShareDeviations]:
-        """The curves in blocks of so many at most; views."""
-        return [
-            ShareDeviations(self.slopes[..., part], self.targets[..., part])
-            for part in blocks_of(self.n_curves, most)
-        ]
+    def blocks(self, most: int) -> Sequence[ShareDeviations]:
+        """One for each block of people."""
+        return [replace(self, parts=(part,)) for part in self.parts]
 
     def of_repeats(self, repeats: slice) -> ShareDeviations:
-        """Those of some of the data sets; a view."""
-        return ShareDeviations(self.slopes[repeats], self.targets[repeats])
+        """The same: there is one data set."""
+        return self
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """Compute the deviation of a centre, as all curves measure it."""
-        slopes, targets = self.slopes[repeats], self.targets[repeats]
-        r = slopes.shape[1]
-        rows = centres.reshape(len(centres), -1, r)
-        moved = rows_times(rows, slopes.reshape(len(slopes), r, -1))
-        return np.asarray(moved.reshape(targets.shape) - targets)
+        """Compute the deviations of all lanes, block after block."""
+        return np.concatenate([part.at(centres[0]) for part in self.parts], axis=-1)[None]
+
+
+@dataclass(frozen=True)
+class ShareBlock:
+    """The people of one block."""
+
+    slopes: Array  # (r, r, lanes): entry [j, l, i] is (T_i)_lj
+    targets: Array  # t_i, function after function: (columns, K r, lanes)
+
+    @property
+    def entries(self) -> int:
+        """Numbers of every person."""
+        return int(self.slopes[..., 0].size + self.targets[..., 0].size)
+
+    def at(self, centres: Array) -> Array:
+        """Compute h(a), (columns, K r, lanes), at centres (columns, K r).
+
+        In many columns, as of studies, by a product of matrices, which may round lanes unlike.
+        """
+        r = len(self.slopes)
+        rows = centres.reshape(-1, r)
+        if len(centres) > MOST_COLUMNS:
+            moved = rows @ self.slopes.reshape(r, -1)
+        else:
+            moved = np.einsum("jlb,kj->klb", self.slopes, rows)
+        return np.asarray(moved.reshape(self.targets.shape) - self.targets)

@@ -95,11 +95,7 @@ def data_sets(source: Source[Any]) -> int:
         return 1
     max_data_sets = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
     return int(
-        np.clip(
-            _READINGS // source.sizes.n_observations,
-            min(_FEWEST_DATA_SETS, max_data_sets),
-            max_data_sets,
-        )
+        np.clip(_READINGS // source.n_drawn, min(_FEWEST_DATA_SETS, max_data_sets), max_data_sets)
     )
 
 
@@ -115,9 +111,7 @@ def _draws_for_shares(source: Source[Any]) -> int:
     enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
     return int(
         np.clip(
-            _RELEASED_READINGS // source.sizes.n_observations,
-            _FEWEST_RELEASES,
-            max(enough, _FEWEST_RELEASES),
+            _RELEASED_READINGS // source.n_drawn, _FEWEST_RELEASES, max(enough, _FEWEST_RELEASES)
         )
     )
 

@@ -107,6 +107,15 @@ class Source(Parameterised, Generic[D]):
         return self.draw(1, np.random.default_rng(0)).sizes
 
     @property
+    def n_drawn(self) -> int:
+        """Observations that are drawn of each data set."""
+        return self.sizes.n_observations
+
+    def of_few(self) -> Source[D]:
+        """The same, of whom few may be drawn who count as all: for averages over all people."""
+        return self
+
+    @property
     def public(self) -> Public:
         """Public view of these data for a plan, before they are drawn."""
         return Public(self.sizes, self.facts)

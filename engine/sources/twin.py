@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammainc, gammaincinv, ndtr
 
+from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Data, DataKind, Design, PublicFacts, Sizes, Truth
@@ -32,10 +33,22 @@ _SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
 _OF_BOUND = 1 / 6  # the average of values from 0 on, as a share of their upper bound
 _SWING = 2.0  # how far their mean curve rises and falls about it, over that of other curves
 _LEVELS = (np.arange(400) + 0.5) / 400  # shares of people, for the mean within the bounds
+_MOST_PEOPLE = 5000  # drawn of larger studies, where these count as all
+_FREE = 20  # of them at each site who are drawn freely, at least
+_PAIR, _GROUP = 2, 100  # people whose deviations cancel, and skewed ones whose average is exact
 
 
 class SimulatedTwin(ABC):
     """Data simulated from stated facts, of which the truth of a task is known."""
+
+    @property
+    def n_drawn(self) -> int:
+        """Observations that are drawn of each data set; 0 for those of everybody."""
+        return 0
+
+    def of_few(self) -> SimulatedTwin:
+        """The same, of whom few may be drawn who count as all: for averages over all people."""
+        return self
 
     @abstractmethod
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[Data, Array]:
@@ -67,6 +80,17 @@ class Twin(Source[CurveData], SimulatedTwin):
     Values from 0 on, such as counts, power or activity, are skewed: Y_ij = μ(t_ij) L_i G_ij with
     levels L of people and single observations G of one gamma law with mean 1.
 
+    *Few for all.* Methods that average over all people of a site, with noise for their public
+    number n, need no n people to show how far a release is off. With `is_of_few` about 5000 are
+    drawn of a larger study, m at a site of n. Of them m²/n are drawn freely; the others come in
+    pairs of opposite deviations at the same times. A function of deviations that is odd, as a
+    clipped deviation is, cancels in pairs, so that the variance of its average is (m²/n) S/m² = S/n
+    for people of variance S: that of n people, while noise, clipping and bias are those of n as
+    well. Skewed people have no mirror images: they come in groups of 100 at the same times, scaled
+    such that every group has the mean curve as its average. Neglected are what bounds and, for
+    skewed people, clipping leave of such groups, and that released spreads and second moments are
+    known as well as from m people.
+
     Raises
     ------
     InputError
@@ -84,6 +108,7 @@ class Twin(Source[CurveData], SimulatedTwin):
     n_observations: int
     spread: float = field(default=math.nan)
     peaks: int = 0
+    is_of_few: bool = False  # whether few people are drawn, who count as all
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,6 +168,13 @@ class Twin(Source[CurveData], SimulatedTwin):
         return Sizes(self.people, sum(self.people) * m, m)
 
     @property
+    def n_drawn(self) -> int:
+        return self.n_observations * sum(free + balanced for free, balanced in self._drawn)
+
+    def of_few(self) -> Twin:
+        return replace(self, is_of_few=True)
+
+    @property
     def truth(self) -> Truth:
         return Truth.of(self._mean_within_bounds)
 
@@ -153,20 +185,19 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets of equal sizes; times, people and errors each from one block of draws."""
-        n, m, facts = sum(self.people), self.n_observations, self.facts
-        times = np.sort(draw_times(facts.design, n_repeats * n, m, rng), axis=1)
-        if self.is_skewed:
-            values = self._skewed(times, rng)
-        else:
-            values = self._symmetric(times, rng)
+        facts, m, drawn = self.facts, self.n_observations, self._drawn
+        sampled = self._skewed if self.is_skewed else self._symmetric
+        times, values = sampled(np.tile(drawn, (n_repeats, 1)), rng)
         np.clip(values, facts.value_low, facts.value_high, out=values)
+        people = [free + balanced for free, balanced in drawn]
         return CurveData(
-            times=times.reshape(n_repeats, n * m),
-            values=values.reshape(n_repeats, n * m),
-            counts=np.full(n, m),
-            server=np.repeat(np.arange(len(self.people)), self.people),
+            times=times.reshape(n_repeats, -1),
+            values=values.reshape(n_repeats, -1),
+            counts=np.full(sum(people), m),
+            server=np.repeat(np.arange(len(people)), people),
             facts=facts,
             truth=self.truth,
+            counts_as=None if tuple(people) == self.people else self.sizes,
         )
 
     @property
@@ -174,27 +205,66 @@ class Twin(Source[CurveData], SimulatedTwin):
         return are_skewed(self.stated)
 
     @property
+    def _drawn(self) -> list[tuple[int, int]]:
+        """People of each site who are drawn freely, and in groups that cancel."""
+        n = sum(self.people)
+        if not self.is_of_few or n <= _MOST_PEOPLE:
+            return [(people, 0) for people in self.people]
+        whole, share = max(self._group, _FREE), _MOST_PEOPLE / n
+        return [_free_and_balanced(people, share * people, whole) for people in self.people]
+
+    @property
+    def _group(self) -> int:
+        return _GROUP if self.is_skewed else _PAIR
+
+    @property
+    def groups(self) -> Indices:
+        """The group of each person who is drawn, (people,): those of one have the same times."""
+        sizes = _group_sizes(np.array(self._drawn), self._group)
+        return np.repeat(np.arange(len(sizes)), sizes)
+
+    @property
     def _variance(self) -> float:
         """Variance v of both gamma laws: (1 + v)² = 1 + (spread/average)²."""
         average = _OF_BOUND * self.stated.value_high
         return math.sqrt(1 + (self.spread / average) ** 2) - 1
 
-    def _skewed(self, times: Array, rng: np.random.Generator) -> Array:
-        v = self._variance
-        levels = rng.standard_gamma(1 / v, (len(times), 1))
-        return self.mean(times) * (v * levels) * (v * rng.standard_gamma(1 / v, times.shape))
+    def _times(self, people: int, rng: np.random.Generator) -> Array:
+        return np.sort(draw_times(self.facts.design, people, self.n_observations, rng), axis=1)
 
-    def _symmetric(self, times: Array, rng: np.random.Generator) -> Array:
+    def _skewed(self, drawn: Indices, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Times and values, (people, observations) each."""
+        sizes = _group_sizes(drawn, _GROUP)
+        times = np.repeat(self._times(len(sizes), rng), sizes, axis=0)
+        v, is_free = self._variance, np.repeat(np.tile([True, False], len(drawn)), drawn.ravel())
+        levels = rng.standard_gamma(1 / v, (len(times), 1))
+        relative = (v * levels) * (v * rng.standard_gamma(1 / v, times.shape))
+        groups = relative[~is_free].reshape(-1, _GROUP, times.shape[1])
+        relative[~is_free] = (groups / groups.mean(axis=1, keepdims=True)).reshape(
+            -1, times.shape[1]
+        )
+        return times, self.mean(times) * relative
+
+    def _symmetric(self, drawn: Indices, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Times and values, (people, observations) each."""
+        sizes = _group_sizes(drawn, _PAIR)
+        times = self._times(len(sizes), rng)
         polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
         weights = rng.standard_normal((len(times), polynomials.shape[1]))
-        values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
-        values += self.mean(times)
+        deviations = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
         step = curves_at_once(times.shape[1])
         for first in range(0, len(times), step):
             block = slice(first, first + step)
             paths = horner(polynomials @ weights[block].T, 2 * times[block].T - 1).T
-            values[block] += math.sqrt(_OF_PEOPLE) * self.spread * paths
-        return values
+            deviations[block] += math.sqrt(_OF_PEOPLE) * self.spread * paths
+        mean = self.mean(times)
+        if (sizes == 1).all():
+            return times, mean + deviations
+        times, mean, deviations = (
+            np.repeat(each, sizes, axis=0) for each in (times, mean, deviations)
+        )
+        deviations[np.cumsum(sizes)[sizes == _PAIR] - 1] *= -1
+        return times, mean + deviations
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
         mean = self.truth.grid_values
@@ -237,6 +307,25 @@ class Twin(Source[CurveData], SimulatedTwin):
             + mean * inside
             - sd * (normal_density(high) - normal_density(low))
         )
+
+
+def _free_and_balanced(people: int, most: float, whole: int) -> tuple[int, int]:
+    """Return how many of a site are drawn freely, m²/n, and how many in groups, the rest of m.
+
+    Both are multiples of `whole`, and the first is above 0: very large sites have a few more
+    people, and very small ones are drawn whole.
+    """
+    free = max(1, int(most**2 / people / whole))
+    together = round(math.sqrt(free * people / whole))
+    if together * whole >= people:
+        return people, 0
+    return free * whole, (together - free) * whole
+
+
+def _group_sizes(drawn: Indices, size: int) -> Indices:
+    """Count the people of each group, of one person where they are free."""
+    kinds = np.tile([1, size], len(drawn))
+    return np.repeat(kinds, drawn.ravel() // kinds)
 
 
 def bends(facts: PublicFacts, times: Array) -> Array:

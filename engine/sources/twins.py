@@ -103,10 +103,19 @@ class CovariateTwin(SimulatedTwin):
     curves: Twin
     stated: PublicFacts
 
+    @property
+    def n_drawn(self) -> int:
+        return self.curves.n_drawn
+
+    def of_few(self) -> CovariateTwin:
+        return replace(self, curves=self.curves.of_few())
+
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
         data = self.curves.draw(n_repeats, rng)
         low, high = np.array([(c.low, c.high) for c in self.stated.covariates]).T
-        covariates = low + (high - low) * rng.random((n_repeats, data.n_curves, len(low)))
+        groups = self.curves.groups
+        covariates = low + (high - low) * rng.random((n_repeats, groups.max() + 1, len(low)))
+        covariates = covariates[:, groups]
         facts = replace(data.facts, covariates=self.stated.covariates)
         baseline = self.curves.truth.grid_values
         truth = np.concatenate([baseline[None], np.zeros((len(low), len(baseline)))])

@@ -9,9 +9,10 @@ import pytest
 from engine.audit.losses import compare
 from engine.audit.neighbours import Pairs
 from engine.core.types import Budget, CurveData, PublicFacts
-from engine.mechanisms.families.adaptive.percentile_stages import PercentileFit
+from engine.mechanisms.families.adaptive.percentile_stages import CENTRE, PercentileFit
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.numerics.share_deviations import ShareDeviations
+from engine.numerics.curve_deviations import in_lanes
+from engine.numerics.share_deviations import ShareBlock, ShareDeviations
 
 BUDGET = Budget(60.0, 1e-3)  # large, because a small budget over 24 people releases nothing
 READINGS = (12, 4, 1, 4, 0, 1, 4, 4) * 3
@@ -88,13 +89,19 @@ class _ReadingByReading(PercentileFit):
 
     def _site(self, s, stage, *others):
         honest = super()._site(s, stage, *others)
-        of_people, counts = honest.deviations, self.data.counts[self.servers[s]]
-        return replace(
-            honest,
-            deviations=ShareDeviations(
-                of_people.slopes.repeat(counts, axis=-1), of_people.targets.repeat(counts, axis=-1)
-            ),
-        )
+        if stage == CENTRE:
+            return honest
+        counts = self.data.counts[self.servers[s]]
+        readings = [
+            m
+            for m in np.unique(counts[counts > 0])
+            for _ in in_lanes(np.flatnonzero(counts == m), m)
+        ]
+        parts = [
+            ShareBlock(*(np.repeat(each, m, -1) for each in (part.slopes, part.targets)))
+            for part, m in zip(honest.deviations.parts, readings, strict=True)
+        ]
+        return replace(honest, deviations=ShareDeviations(tuple(parts), int(counts.sum())))
 
 
 class DividedByReadings(PercentileCurves):

@@ -275,8 +275,22 @@ def _distance(curve):
 
 
 def test_sizes_that_are_too_large_to_simulate_are_refused_with_what_still_holds():
+    gradient = mechanisms.build("noisy_gradient_mean", {})
     with pytest.raises(InputError, match="at most 2,000,000 observations"):
-        seen(1.0, Sizes((1_000_000,), 8_000_000, 8))
+        seen(1.0, Sizes((1_000_000,), 8_000_000, 8), mechanism=gradient)
+
+
+def test_a_nation_is_previewed_by_a_few_people_who_count_as_all():
+    errors = [seen(1.0, Sizes((n,), 8 * n, 8), delta=1e-15).error for n in (100_000, 10_000_000)]
+    assert 1.5 < errors[0] / errors[1] < 10  # the rest is bias, which no number of people changes
+
+
+def test_a_plan_and_a_preview_show_one_error_of_a_few_who_count_as_all():
+    facts, sizes = replace(FACTS, observations_per_curve=2), Sizes((7000,), 14_000, 2)
+    mechanism, budget = mechanisms.build("frl", {}), Budget(3.0)
+    preview = release_preview(facts, sizes, mechanism, budget, 1, budget)
+    planned = measure(PlannedStudy.of(Twin.of(facts, sizes), mechanism, 3.0), 1)
+    assert preview.error == pytest.approx(planned.error)
 
 
 def test_a_peak_is_shown_where_a_maximum_near_its_place_stands_out():

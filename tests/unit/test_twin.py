@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.core.types import Design, PublicFacts, Sizes
+from engine.core.tasks import VARYING_COEFFICIENTS
+from engine.core.types import Covariate, Design, PublicFacts, Sizes
 from engine.sources import sources
 from engine.sources.twin import PEAK, Twin
+from engine.sources.twins import twin_of
 from engine.uploads.curves import Upload
 from tests.pages.opening import own_curves
 from tests.sentences import of_topic
@@ -173,3 +175,44 @@ def test_other_sizes_keep_the_design():
 def test_what_cannot_be_a_twin_is_refused(sizes, spread):
     with pytest.raises(InputError):
         Twin.of(FACTS, sizes, spread)
+
+
+# -- few people who count as all ----------------------------------------------------------------
+
+
+AT_TIMES = dataclasses.replace(FACTS, design=Design.common([0.1, 0.4, 0.6, 0.9]))
+SKEWED = dataclasses.replace(AT_TIMES, value_low=0.0)
+
+
+@pytest.mark.parametrize("facts", [AT_TIMES, SKEWED], ids=["symmetric", "skewed"])
+@pytest.mark.parametrize("people", [(12_000, 8000), (100_000,)])
+def test_few_people_have_an_average_as_variable_as_that_of_all(facts, people):
+    twin = Twin.of(facts, Sizes(people, 4 * sum(people), 4)).of_few()
+    data = twin.draw(100, np.random.default_rng(1))
+    assert data.n_curves <= 5050 and data.sizes.n_curves_per_server == people
+    for site, n in enumerate(people):
+        values = data.values.reshape(100, data.n_curves, 4)[:, data.server == site]
+        errors = values.mean(axis=1) - twin.truth.at(np.array(facts.design.times))
+        of_all = values.var(axis=1).mean() / n
+        assert (errors**2).mean() == pytest.approx(of_all, rel=0.3)
+        assert values.std() == pytest.approx(
+            np.hypot(twin.spread, twin.truth.at(np.array(facts.design.times)).std()), rel=0.1
+        )
+
+
+def test_everybody_is_drawn_of_small_studies_and_of_small_sites():
+    twin = Twin.of(FACTS, Sizes((3000, 2000), 15_000, 3))
+    one, other = (each.draw(2, np.random.default_rng(1)) for each in (twin, twin.of_few()))
+    assert np.array_equal(one.values, other.values) and one.counts_as is None
+    many = Twin.of(FACTS, Sizes((20,) * 400, 24_000, 3)).of_few()
+    assert many.draw(1, np.random.default_rng(1)).n_curves == 8000
+
+
+def test_people_with_the_same_times_have_the_same_covariates():
+    facts = dataclasses.replace(FACTS, covariates=(Covariate("age", 0, 100),))
+    twin = twin_of(VARYING_COEFFICIENTS, facts, Sizes((50_000,), 150_000, 3, 1)).of_few()
+    data, _ = twin.simulated(1, np.random.default_rng(1))
+    times, ages = data.times[0].reshape(-1, 3)[-2:], data.covariates[0, -2:, 0]
+    assert np.array_equal(times[0], times[1]) and ages[0] == ages[1]
+    values = data.values[0].reshape(-1, 3)[-2:]
+    assert values.mean(axis=0) == pytest.approx(twin.curves.mean(times[0]))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from engine.audit.broken import Broken, bug
-from engine.core.types import Array, Budget
+from engine.core.types import Budget
 from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
 from engine.mechanisms.families.adaptive.percentile_stages import SHARES, STAGES, PercentileFit
 from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import ShareSurface
-from engine.numerics.share_deviations import CurveWeights
 
 _BUDGET = Budget(60.0, 1e-3)
 
@@ -33,13 +34,14 @@ class StagesThatEachHaveTheBudget(Broken, PercentileCurves):
 
 class _ExactPlaces(PercentileFit):
     def _located(
-        self, stage: str, plan: Any, repeats: slice, weights: Any, targets: Array, *others: Any
+        self, stage: str, plan: Any, repeats: slice, by_site: Sequence[Deviations], *others: Any
     ) -> Located:
-        located = super()._located(stage, plan, repeats, weights, targets, *others)
+        located = super()._located(stage, plan, repeats, by_site, *others)
         if stage != SHARES:  # the mean as it is in place of the released one
-            return replace(
-                located, centre=np.broadcast_to(targets.mean(axis=-1), located.centre.shape)
-            )
+            zero = np.zeros_like(located.centre)
+            total = sum(site.from_centres(zero, slice(None)).sum(axis=-1) for site in by_site)
+            mean = -np.asarray(total) / sum(site.n_curves for site in by_site)
+            return replace(located, centre=mean)
         return located
 
 
@@ -51,13 +53,10 @@ class ThresholdsFromTheData(Broken, PercentileCurves):
 
 
 class _WithNumbersThatAreNone(PercentileFit):
-    def __init__(self, data: Any, values: Array, *others: Any) -> None:
-        super().__init__(data, values, *others)
-        self.readings[1] = values
-
-    def weights(self, *others: Any) -> CurveWeights:
-        honest = super().weights(*others)
-        return replace(honest, tells=np.ones_like(honest.tells))
+    def _located(self, stage: str, plan: Any, repeats: slice, *others: Any) -> Located:
+        located = super()._located(stage, plan, repeats, *others)
+        unclipped = 0.0 * self.values[repeats].sum()  # nothing, unless one is no number
+        return replace(located, centre=located.centre + unclipped)
 
 
 @bug(_BUDGET)
@@ -86,7 +85,7 @@ class ThresholdsClippedTogetherInName(Broken, PercentileCurves):
 class _Stretched(PercentileFit):
     def _surface(self, plan: Any, repeats: slice, readings: Any) -> ShareSurface:
         surface = super()._surface(plan, repeats, readings)
-        size = np.abs(self.readings[1][repeats]).mean(axis=-1)
+        size = np.abs(np.nan_to_num(self.values[repeats])).mean(axis=-1)
         return replace(surface, coefficients=surface.coefficients * (1 + size[:, None, None, None]))
 
 

@@ -325,6 +325,8 @@ class CurveData(Records):
         """Public view for tuning; lengths of curves only if those of single ones are public."""
         if self.facts.observations_per_curve:
             return Public(self.sizes, self.facts)
+        if self.counts_as is not None:
+            return Public(self.sizes, self.facts, _lengths(self.server, self.counts))
         observations = np.bincount(self.server, weights=self.counts).astype(np.int64)
         return Public(
             self.sizes, self.facts, _lengths(self.server, self.counts), tuple(observations.tolist())
@@ -410,6 +412,15 @@ class CurveData(Records):
             return self.stand_in()
         few = self.few_of_sizes(self.facts, self.sizes.n_curves_per_server)
         return few if self.covariates is not None else replace(few, covariates=None)
+
+    def of_servers(self, servers: Sequence[int]) -> CurveData:
+        some, known = super().of_servers(servers), self.counts_as
+        if known is None:
+            return some
+        people = tuple(known.n_curves_per_server[k] for k in sorted({*servers}))
+        mine = round(known.n_observations_per_curve * sum(people))
+        sizes = replace(known, n_curves_per_server=people, n_observations=mine)
+        return replace(some, counts_as=sizes)
 
     def pooled(self) -> CurveData:
         together = super().pooled()

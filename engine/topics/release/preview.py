@@ -167,15 +167,16 @@ def release_preview(
         If the sizes are too large to be simulated for a picture, or what the mechanism refuses.
     """
     facts.check_stated()
-    if sizes.n_observations > MAX_OBSERVATIONS:
+    twin = _twin(facts, sizes, mechanism)
+    n_drawn = _n_drawn(twin, sizes)
+    if n_drawn > MAX_OBSERVATIONS:
         raise InputError(
-            f"A preview is simulated for at most {MAX_OBSERVATIONS:,} observations; "
-            f"these are {sizes.n_observations:,}.",
+            f"A preview by this method is simulated for at most {MAX_OBSERVATIONS:,} "
+            f"observations; these are {n_drawn:,}.",
             field="sizes",
             hint="The cost is known all the same.",
         )
-    twin = _twin(facts, sizes, mechanism)
-    drawn = _simulated(twin, sizes, mechanism, budget, seed)
+    drawn = _simulated(twin, n_drawn, mechanism, budget, seed)
     estimate, grid = drawn.estimate, drawing_grid()
     if mechanism.main_task.argument is Argument.NOTHING:
         grid = grid[:1]
@@ -235,11 +236,10 @@ def preview_before(
 
     Reads only facts and sizes of `source`.
     """
-    if source.sizes.n_observations > MAX_OBSERVATIONS:
+    facts, sizes = source.facts, source.sizes
+    if _n_drawn(_twin(facts, sizes, mechanism), sizes) > MAX_OBSERVATIONS:
         return None
-    return release_preview(
-        source.facts, source.sizes, mechanism, cost.inner_budgets[0], seed, budget
-    )
+    return release_preview(facts, sizes, mechanism, cost.inner_budgets[0], seed, budget)
 
 
 def _errors_of_study(study: Study[Any]) -> Array:
@@ -346,14 +346,20 @@ def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTw
         return ReadingTwin.of(
             facts, sizes, mechanism.scale(facts).back, mechanism.levels, mechanism.piled_up(facts)
         )
-    return twin_of(mechanism.main_task, facts, sizes)
+    twin = twin_of(mechanism.main_task, facts, sizes)
+    return twin.of_few() if mechanism.averages_all else twin
+
+
+def _n_drawn(twin: SimulatedTwin, sizes: Sizes) -> int:
+    """Count the observations of one simulated data set."""
+    return twin.n_drawn or sizes.n_observations
 
 
 def _simulated(
-    twin: SimulatedTwin, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
+    twin: SimulatedTwin, n_drawn: int, mechanism: Mechanism, budget: Budget, seed: int
 ) -> _Simulated:
     """Release each of some data sets a few times: fewer data sets if they are large."""
-    repeats = int(np.clip(_STUDY // sizes.n_observations, 1, _RELEASES))
+    repeats = int(np.clip(_STUDY // n_drawn, 1, _RELEASES))
     data, truths = twin.simulated(repeats, generator(seed, DATA_STREAM, 0))
     return _Simulated(_released(data, mechanism, budget, -(-_RELEASES // repeats), seed), truths)
 

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from engine.core.arrays import Indices
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
 from engine.mechanisms.families.adaptive.checked_facts import (
@@ -59,10 +59,12 @@ from engine.mechanisms.families.adaptive.release import shrunk_each
 from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import Deviations
+from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations
+from engine.numerics.deviations import Deviations, weighted_within_curves
+from engine.numerics.moments import curve_moments
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
-from engine.numerics.share_deviations import CurveWeights, ShareDeviations
+from engine.numerics.share_deviations import CurveWeights, ReadingBlock, ShareBlock, ShareDeviations
 from engine.privacy.feasibility import Feasibility
 
 CENTRE, SPREAD, SHARES = "centre of observations", "their spread", "shares below thresholds"
@@ -150,16 +152,15 @@ class Placement:
     limits: tuple[float, ...]  # stated limits, on [−1, 1]
 
     def curves(self, waves: Array) -> tuple[Array, Array]:
-        """Return the centre M and spread s, (…, X) each, from the waves φ (…, X, r)."""
-        transposed = waves.swapaxes(-1, -2)
-        centre = self.centre[..., None, :] @ transposed
-        size = self.spread.shape[-1]
-        raw = self.spread[..., None, :] @ transposed[..., :size, :] + _MIDDLE_SIZE
+        """Return the centre M and spread s, (…, X) each, from the waves φ (r, X)."""
+        centre = np.einsum("...r,rx->...x", self.centre, waves)
+        raw = np.einsum("...r,rx->...x", self.spread, waves[: self.spread.shape[-1]])
+        raw += _MIDDLE_SIZE
         mean = self.spread[..., :1] + _MIDDLE_SIZE  # of all waves the first alone has one
         min_spread = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
         return (
-            np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
-            np.asarray(np.maximum(raw[..., 0, :], min_spread) / _NORMAL_SIZE),
+            np.asarray(np.clip(centre, -1.0, 1.0)),
+            np.asarray(np.maximum(raw, min_spread) / _NORMAL_SIZE),
         )
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
@@ -275,10 +276,6 @@ class PercentileFit:
     ) -> None:
         self.heard = Heard.nothing(len(plans), data.n_repeats, draws)
         self.data, self.values, self.design, self.draws = data, values, design, draws
-        # what is no number is 0 here, and whoever has it tells nothing: see `CurveWeights`
-        is_number = ~(np.isnan(values) | np.isnan(data.times))
-        times = np.clip(data.times, 0.0, 1.0)
-        self.readings = [np.where(is_number, each, 0.0) for each in (times, values)]
         self.basis = Basis(max(plan.centre_size for plan in plans), family=family)
         self.noise = [
             StageNoise.draw(stream, data.n_repeats, draws, plans)
@@ -308,7 +305,13 @@ class PercentileFit:
         """
         for repeat in range(self.data.n_repeats):
             repeats = slice(repeat, repeat + 1)
-            readings = _Readings.of(self, repeats)
+            readings = _Readings(
+                [
+                    ReadingBlock.blocks(*people, self.basis, self.design)
+                    for people in self.people(repeat)
+                ],
+                tuple(people.stop - people.start for people in self.servers),
+            )
             for k, plan in enumerate(plans):
                 self._ask(k, plan, repeats)
                 yield k, repeats, self._surface(plan, repeats, readings)
@@ -346,7 +349,7 @@ class PercentileFit:
 
     def _surface(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> ShareSurface:
         basis, effective = self.basis.first(plan.centre_size), plan.verdict.effective_size
-        centre = self._centre(plan, repeats, readings)
+        centre = self._centre(plan, repeats)
         of_stage_centre = effective * math.sqrt(STAGES[CENTRE])
         placement = Placement(
             _shrinkage(centre, of_stage_centre >= _SHRINK_CENTRE),
@@ -362,7 +365,7 @@ class PercentileFit:
             spread=np.concatenate([level, _shrinkage(spread, is_shrunk)[..., 1:]], axis=-1),
         )
         grid = drawing_grid()
-        middle, size = placement.curves(basis(grid))
+        middle, size = placement.curves(basis(grid).T)
         thresholds, expected = placement.thresholds(middle, size)
         directions, variances = rotation(expected)
         shares = self._shares(plan, repeats, readings, placement, directions, variances)
@@ -384,30 +387,27 @@ class PercentileFit:
             centre.covariance,
         )
 
-    def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
-        """Weight every person's readings, from φ at all times (repeats, N, at least r)."""
-        return CurveWeights.of(
-            self.data.times[repeats],
-            self.values[repeats],
-            self.data.counts,
-            self.basis.first(size),
-            self.design,
-            waves[..., :size],
-        )
+    def people(self, repeat: int) -> Iterator[tuple[Array, Array, Indices]]:
+        """Yield times, readings and their numbers at each site, person after person."""
+        ends = np.cumsum([0, *self.data.counts])
+        for people in self.servers:
+            mine = slice(ends[people.start], ends[people.stop])
+            times, values = self.data.times[repeat, mine], self.values[repeat, mine]
+            yield times, values, self.data.counts[people]
 
     # -- stages -------------------------------------------------------------------------------
 
-    def _centre(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> Located:
-        weights, size = readings.weights(plan.centre_size), plan.centre_size
-        n_columns = self.draws + 1 if plan.verdict.is_feasible else 1
-        targets = np.repeat(weights.targets(0, readings.values[None]), n_columns, axis=0)
+    def _centre(self, plan: PercentilePlan, repeats: slice) -> Located:
+        basis = self.basis.first(plan.centre_size)
         return self._located(
             CENTRE,
             plan,
             repeats,
-            weights,
-            targets[None],
-            public_scale(size, self.data.sizes),
+            [
+                _curves(*people, basis, self.design, self.draws < MOST_COLUMNS)
+                for people in self.people(repeats.start)
+            ],
+            public_scale(plan.centre_size, self.data.sizes),
             _OF_PLACES,
             lambda noise: noise.centre,
         )
@@ -415,16 +415,19 @@ class PercentileFit:
     def _spread(
         self, plan: PercentilePlan, repeats: slice, readings: _Readings, placement: Placement
     ) -> Located:
-        weights, size = readings.weights(plan.spread_size), plan.spread_size
-        middle, _ = _of_repeat(placement).curves(readings.waves[:, : plan.centre_size])
-        sizes = np.minimum(np.abs(readings.values - middle), 1.0) - _MIDDLE_SIZE
+        of_repeat = _of_repeat(placement)
+
+        def targets(block: ReadingBlock, weights: CurveWeights) -> Array:
+            middle, _ = of_repeat.curves(_places(block, plan.centre_size))
+            sizes = np.abs(block.values - middle.reshape(-1, *block.values.shape))
+            return weights.targets(np.minimum(sizes, 1.0) - _MIDDLE_SIZE)
+
         return self._located(
             SPREAD,
             plan,
             repeats,
-            weights,
-            weights.targets(0, sizes)[None],
-            public_scale(size, self.data.sizes) / 2,
+            readings.deviations(plan.spread_size, targets),
+            public_scale(plan.spread_size, self.data.sizes) / 2,
             _OF_PLACES,
             lambda noise: noise.spread,
         )
@@ -438,23 +441,25 @@ class PercentileFit:
         directions: Array,
         variances: Array,
     ) -> Located:
-        weights, size = readings.weights(plan.shape_size), plan.shape_size
-        curves = _of_repeat(placement).curves(readings.waves[:, : plan.centre_size])
-        targets = np.stack(
-            [
-                self._targets(weights, readings.values, placement, of_column, directions[0, column])
-                for column, of_column in enumerate(zip(*curves, strict=True))
-            ]
-        )
+        of_repeat = _of_repeat(placement)
+
+        def targets(block: ReadingBlock, weights: CurveWeights) -> Array:
+            curves = of_repeat.curves(_places(block, plan.centre_size))
+            return np.stack(
+                [
+                    self._targets(block, weights, placement, of_column, directions[0, column])
+                    for column, of_column in enumerate(zip(*curves, strict=True))
+                ]
+            )
+
         scale = np.sqrt(np.maximum(variances, _MIN_VARIANCE))[..., None] * public_scale(
-            size, self.data.sizes
+            plan.shape_size, self.data.sizes
         )
         return self._located(
             SHARES,
             plan,
             repeats,
-            weights,
-            targets[None],
+            readings.deviations(plan.shape_size, targets),
             scale.reshape(*scale.shape[:-2], -1),
             plan.constants(),
             lambda noise: noise.shares,
@@ -463,17 +468,17 @@ class PercentileFit:
 
     @staticmethod
     def _targets(
+        block: ReadingBlock,
         weights: CurveWeights,
-        values: Array,
         placement: Placement,
         curves: tuple[Array, Array],
         directions: Array,
     ) -> Array:
-        """Rotated indicators of one column, less what is expected of them: (K r, curves)."""
+        """Rotated indicators of one column, less what is expected of them: (K r, lanes)."""
         thresholds, expected = placement.thresholds(*curves)
-        below = (values <= thresholds) - expected
-        target = weights.targets(0, below)
-        rotated = np.tensordot(directions, target, axes=(0, 0))
+        below = (block.values.ravel() <= thresholds) - expected
+        target = weights.targets(below.reshape(len(below), *block.values.shape))
+        rotated = np.einsum("kf,krb->frb", directions, target)
         return np.asarray(rotated.reshape(-1, target.shape[-1]))
 
     def _located(
@@ -481,26 +486,19 @@ class PercentileFit:
         stage: str,
         plan: PercentilePlan,
         repeats: slice,
-        weights: CurveWeights,
-        targets: Array,
+        by_site: Sequence[Deviations],
         scale: Array,
         constants: Constants,
         streams: Callable[[StageNoise], Streams],
         n_functions: int = 1,
     ) -> Located:
-        """Locate by one run of the engine; `targets` are (repeats, columns, p, curves)."""
-        p = targets.shape[2]
+        """Locate p numbers, of so many functions, by one run of the engine."""
+        p = scale.shape[-1]
         sites = [
             self._site(
-                s,
-                stage,
-                plan,
-                repeats,
-                streams(self.noise[s]),
-                ShareDeviations(weights.slopes[..., curves], targets[..., curves]),
-                p // n_functions,
+                s, stage, plan, repeats, streams(self.noise[s]), deviations, p // n_functions
             )
-            for s, curves in enumerate(self.servers)
+            for s, deviations in enumerate(by_site)
         ]
         law = heavy_tailed(p) if n_functions > 1 else self._law(p)
         return locate(sites, scale, law, constants, n_functions)
@@ -541,19 +539,49 @@ class PercentileFit:
 
 @dataclass(frozen=True)
 class _Readings:
-    """One data set with what all plans need of it, made once."""
+    """One data set, the blocks of each site, with what all plans need of it, made once."""
 
-    values: Array  # (N,): readings on [−1, 1], 0 where they are no numbers
-    waves: Array  # (N, r): φ at their times, of the largest plan
-    # from a number of waves to how every person's readings are weighted
-    weights: Callable[[int], CurveWeights]
+    by_site: list[list[ReadingBlock]]
+    people: tuple[int, ...]  # of each site
+    # from a number of waves to how the readings of every block are weighted
+    _weights: dict[int, list[list[CurveWeights]]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, fit: PercentileFit, repeats: slice) -> _Readings:
-        """Those of one data set."""
-        times, values = (each[repeats][0] for each in fit.readings)
-        waves = fit.basis(times)
-        return cls(values, waves, lru_cache(lambda size: fit.weights(repeats, size, waves[None])))
+    def deviations(
+        self, size: int, targets: Callable[[ReadingBlock, CurveWeights], Array]
+    ) -> list[ShareDeviations]:
+        """Ask for functions of so many waves, with targets (columns, [K,] r, lanes) of a block."""
+        if size not in self._weights:
+            self._weights[size] = [
+                [block.weights(size) for block in blocks] for blocks in self.by_site
+            ]
+        return [
+            ShareDeviations(
+                tuple(
+                    ShareBlock(weights.slopes, targets(block, weights))
+                    for block, weights in zip(blocks, of_blocks, strict=True)
+                ),
+                n,
+            )
+            for blocks, of_blocks, n in zip(
+                self.by_site, self._weights[size], self.people, strict=True
+            )
+        ]
+
+
+def _curves(
+    times: Array, values: Array, counts: Indices, basis: Basis, design: Design, has_few: bool
+) -> Deviations:
+    """The curves of readings themselves: read in each pass where columns are few."""
+    if has_few:
+        return CurveDeviations.of(times, values, counts, basis, design)
+    moments = curve_moments(times[None], values[None], counts, basis)
+    ((_, kept),) = weighted_within_curves(moments, counts, {basis.size}, design)
+    return kept
+
+
+def _places(block: ReadingBlock, size: int) -> Array:
+    """The first waves at all times of a block: (size, m lanes)."""
+    return block.waves[:size].reshape(size, -1)
 
 
 def _of_repeat(placement: Placement) -> Placement:
