@@ -12,6 +12,7 @@ from engine.exports.files import handout
 from engine.language import glossary
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
+from engine.lessons.live import guess_payload
 from engine.questions import Question, ask
 from pages.parts.learn import slides
 from pages.shared import components, places
@@ -78,7 +79,7 @@ class LessonView(View):
         super().__init__()
         self.lesson = lesson
         self.worked = run.answer(work, lesson.key, self.settings.seed)
-        self.message = guess.payload(
+        self.message = guess_payload(
             lesson.key,
             self.worked.picture,
             self.worked.guess,
