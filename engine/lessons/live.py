@@ -1,4 +1,4 @@
-"""The message of a lesson's picture, into which a visitor draws a guess before the rest is shown."""
+"""The message of a lesson’s picture: the visitor guesses before the rest is shown."""
 
 from __future__ import annotations
 
