@@ -7,7 +7,6 @@ pull a curve to see how little it moves the mean, and play the attacker.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import math
@@ -22,6 +21,7 @@ from engine.answers.reply import rate_unit
 from engine.core.bands import width_at
 from engine.core.palette import THEMES, colour
 from engine.core.types import Array, Budget, PublicFacts
+from engine.figures.live.packed import Encoded
 from engine.language import error_words, numbers, odds_words, quality, tags
 from engine.language.grammar import capital
 from engine.language.numbers import most_releases, named, percent_up, unbroken
@@ -392,10 +392,10 @@ def _mark(mark: AnswerMark) -> dict[str, Any]:
     }
 
 
-def int16(values: NDArray[Any], low: float, high: float) -> str:
-    """Encode values as base64 text of little-endian 16-bit numbers over [low, high]."""
+def int16(values: NDArray[Any], low: float, high: float) -> Encoded:
+    """Encode values as 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
-    return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
+    return Encoded.of(np.rint(share * _STEPS - 32768).astype(np.int16))
 
 
 def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
@@ -409,7 +409,7 @@ def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
     ]
 
 
-def _spanned(values: Array) -> tuple[str, float, float]:
+def _spanned(values: Array) -> tuple[Encoded, float, float]:
     """Encode one row of values, with the range of its 16-bit numbers."""
     low, high = float(values.min()), float(values.max())
     high = max(high, low + 1e-9 * max(abs(low), 1.0))
@@ -435,7 +435,7 @@ def _band(
     }
 
 
-def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
+def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[Encoded]:
     return [int16(row, *scale) for row, scale in zip(values, scales, strict=True)]
 
 
