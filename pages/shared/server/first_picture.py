@@ -20,7 +20,7 @@ from typing import Any
 
 import streamlit
 
-from engine.figures.live import part
+from engine.figures.live import figure_script, part
 
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
@@ -61,7 +61,7 @@ def script(sent: Mapping[str, Any]) -> bytes:
     }
     return "\n".join(
         [
-            part("figure.js"),
+            figure_script(),
             f"const FIRST = {json.dumps(parts)};",
             (_COMPONENTS / "first.js").read_text("utf-8"),
         ]
