@@ -4,9 +4,8 @@ The file holds the same scripts and the same message as a page. It makes no requ
 forbids any, and lets only the two digests of its own script and style through. Equal answers give
 equal bytes: there is no date, path or user in it.
 
-Two walls keep private data out. `of_mean` and `of_counting` refuse curves of an own file, because
-grey curves and the non-private mean are that file. `of_card` sees the two published files of a
-release and nothing else, so that its file is a function of what is public: post-processing.
+Grey curves and the non-private mean are the data, so that `of_mean` and `of_counting` refuse an own
+file. A published curve has a module of its own, which sees published files alone.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ from engine.topics.counting import live as counting_live
 from engine.topics.counting.answer import CountingAnswer
 from engine.topics.mean import live
 from engine.topics.mean.answer import MeanAnswer
-from engine.topics.release import live as card_live
 
 _FONT = '"Source Sans 3", system-ui, sans-serif'
 HEIGHT = 720  # pixels of a frame in which a figure does not scroll
@@ -143,12 +141,10 @@ def of_mean(
     check_shareable(source.facts)
     check_shareable(answer.facts)
     odds = [risk.of_ledger(spends, person.units) for spends in answer.spends]
-    payload = live.figure_payload(
-        answer.facts, answer, live.at_budgets(answer.facts, answer, odds)
-    )
+    payload = live.figure_payload(answer.facts, answer, live.at_budgets(answer.facts, answer, odds))
     start = live.Picked(answer.budgets.index(budget), view)
     return _figure(
-        live.figure_message(payload, start, rev=1),
+        message(payload, start),
         answer.facts,
         mechanism.label,
         command(source, mechanism, budget, seed),
@@ -176,7 +172,7 @@ def of_counting(
     budgets = [answer.budget for answer in answers]
     (start,) = (k for k, budget in enumerate(budgets) if budget.epsilon == epsilon)
     return _figure(
-        live.figure_message(payload, live.Picked(start), rev=1),
+        message(payload, live.Picked(start)),
         answers[0].facts,
         mechanism.label,
         command(source, mechanism, budgets[start], seed),
@@ -184,21 +180,27 @@ def of_counting(
     )
 
 
+def message(payload: Mapping[str, Any], start: live.Picked) -> dict[str, Any]:
+    """Make the message of a figure that keeps its state, and the number of a game, in its address."""
+    sent = live.figure_message(payload, start, rev=1)
+    return sent | {"now": sent["now"] | {"replays": True}}
+
+
 def _figure(
-    message: Mapping[str, Any], facts: PublicFacts, method: str, again: str, home: str
+    sent: Mapping[str, Any], facts: PublicFacts, method: str, again: str, home: str
 ) -> SharedPage:
-    curves = message["curves"]
+    curves = sent["curves"]
     origin = (
         "Simulated from the facts that were stated"
         if facts.kind is DataKind.TWIN
         else curves["source"]
     )
-    return _page(
+    return page(
         "one_figure",
         curves["title"],
         ("figure.html", "figure.css"),
         figure_script(),
-        message,
+        sent,
         table={
             "caption": "What each privacy budget ε gives",
             "columns": ("ε", curves["words"]["attacker"], curves["words"]["error"]),
@@ -254,15 +256,14 @@ def _word(value: Any) -> str:
 def of_lesson(lesson: type[Lesson], worked: Worked, seed: int, home: str = "") -> SharedPage:
     """Write a lesson: story, guess, what happens, and the question with its reasons."""
     filled, picture = worked.filled, worked.picture
-    message = guess_payload(lesson.key, picture, worked.guess, filled(lesson.ask))
+    sent = guess_payload(lesson.key, picture, worked.guess, filled(lesson.ask))
     across, *columns = picture.table
-    return _page(
+    return page(
         "one_lesson",
         capital(heading(lesson)),
         ("guess.html", "guess.css"),
         part("guess.js"),
-        message
-        | {"is_revealed": False, "is_sent": False, "guesses": [], "slide": None, "room": None},
+        sent | {"is_revealed": False, "is_sent": False, "guesses": [], "slide": None, "room": None},
         table={
             "caption": "The numbers behind the picture",
             "columns": (across, *columns),
@@ -271,7 +272,8 @@ def of_lesson(lesson: type[Lesson], worked: Worked, seed: int, home: str = "") -
         origin="Simulated: no person is behind it",
         credit="",
         method="",
-        again=f"privacy-curves share lesson {lesson.key}" + (f" --seed {seed}" if seed != 1 else ""),
+        again=f"privacy-curves share lesson {lesson.key}"
+        + (f" --seed {seed}" if seed != 1 else ""),
         home=home,
         story=list(map(filled, lesson.story)),
         ask=filled(lesson.ask),
@@ -285,53 +287,10 @@ def of_lesson(lesson: type[Lesson], worked: Worked, seed: int, home: str = "") -
     )
 
 
-# -- a published release ---------------------------------------------------------------------------
-
-
-def of_card(card: bytes, table: bytes, home: str = "") -> SharedPage:
-    """Write the page of a published curve, from its guarantee card and its table alone.
-
-    Both files are inside, so that the one file is the whole release.
-
-    Raises
-    ------
-    InputError
-        If they are no card and table of a released curve.
-    """
-    released = card_live.read(card, table)
-    return _page(
-        "one_figure",
-        released.title,
-        ("figure.html", "figure.css"),
-        figure_script(),
-        live.figure_message(released.payload, live.Picked(0), rev=1),
-        table={
-            "caption": "The published curve",
-            "columns": released.columns,
-            "rows": released.rows,
-        },
-        origin="Everything in this file was published",
-        credit="",
-        method=released.method,
-        again="privacy-curves share guarantee.json release.csv",
-        home=home,
-        statements=released.statements,
-        carried={
-            "guarantee.json": _carried(card),
-            "release.csv": _carried(table),
-        },
-    )
-
-
-def _carried(content: bytes) -> str:
-    """Write a text file as JSON that ends no element of HTML."""
-    return json.dumps(content.decode()).replace("<", "\\u003c")
-
-
 # -- the document ----------------------------------------------------------------------------------
 
 
-def _page(
+def page(
     template: str,
     title: str,
     drawing: tuple[str, str],

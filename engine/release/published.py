@@ -56,6 +56,7 @@ class Published:
     axis: str
     value: str
     functions: ReleasedFunctions  # the released functions with their bands and tables
+    argument: Argument  # what the functions are of
     card: Mapping[str, Any]
     request: Mapping[str, Any]  # the same settings for the command line
     standing: Standing | None  # what its people have lost and have left; for the holder alone
@@ -375,6 +376,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         axis=axes.across,
         value=axes.up,
         functions=functions,
+        argument=mechanism.main_task.argument,
         standing=receipt.standing,
         cost=cost,
         facts=data.facts,

@@ -32,10 +32,10 @@ function singles(data, values) {          // the grey curves, each with its own 
   });
 }
 
-function numbers(text, low, high) {
-  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+function numbers(coded, low, high) {      // text, or 16-bit numbers that are unpacked already
+  const whole = coded instanceof Int16Array ? coded : new Int16Array(Uint8Array.from(atob(coded), c => c.charCodeAt(0)).buffer);
   const step = (high - low) / 65535;
-  return Float64Array.from(new Int16Array(bytes.buffer), q => low + (q + 32768) * step);
+  return Float64Array.from(whole, q => low + (q + 32768) * step);
 }
 
 const onto = (without, differences) => differences.map((d, k) => d + without[k % without.length]);

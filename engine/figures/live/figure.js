@@ -12,7 +12,7 @@ export default function figure({data: sent, parentElement: root, setStateValue, 
   if (S.tag !== data.tag) take(S, data);
   if (S.rev !== data.rev) move(S, data);
   ask(S, sent.asked);
-  if (isNew) S.game = S.picked.view === 'attack' ? newGame(S) : null;
+  if (isNew) S.game = S.picked.view === 'attack' ? newGame(S, data.game) : null;
   S.saved ??= data.save;                  // asked for before the figure was mounted: done already
   ticksOfSlider(S, data.anchors || []);
   S.q('#noise').hidden = !data.new_noise;
@@ -35,6 +35,8 @@ function take(S, data) {
   for (const node of S.root.querySelectorAll('[data-word]')) node.textContent = data.words[node.dataset.word] || '';
   S.q('#noise').title = data.words.new_noise_help;
   S.q('#stage').setAttribute('aria-label', data.words.stage);
+  S.q('#attack').hidden = S.curves.people.length < 2;
+  S.q('#figure').classList.toggle('one-budget', data.epsilons.length < 2);
 }
 
 // Answers to a question: a curve with its band, and marks, for some releases of every budget. The
@@ -75,10 +77,10 @@ function goOn(S, {picked, from, to, mix, paused, pull, game}, focused, wishes) {
 
 function report(S) {                      // now, and only when something is new
   clearTimeout(S.timer);
-  const picked = JSON.stringify(S.picked);
+  const state = S.data.replays && S.game ? {...S.picked, game: S.game.number} : S.picked, picked = JSON.stringify(state);
   if (picked === S.reported || !S.host.isConnected) return;
   Object.assign(S, {reported: picked, reportedAt: performance.now(), reportedFrom: location.href});
-  S.send({...S.picked, rev: S.rev});
+  S.send({...state, rev: S.rev});
 }
 
 function slide(S, budget) {
@@ -97,7 +99,7 @@ function wire(S) {
   S.q('#noise').onclick = () => S.askNoise();
   S.q('#attack').onclick = () => openGame(S, !S.game);
   S.q('#leave').onclick = () => openGame(S, false);
-  S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); S.q('#a').focus(); };
+  S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); report(S); S.q('#a').focus(); };
   S.q('#a').onclick = () => guess(S, 0);
   S.q('#b').onclick = () => guess(S, 1);
   S.q('#next').onclick = () => { S.game = round(S, S.game); show(S); S.q('#a').focus(); };
@@ -149,7 +151,7 @@ function key(S, event) {                  // arrows read and pull, Escape puts b
   if (turn) {
     S.reading = Math.min(Math.max((S.reading ?? Math.round(last / 2)) + turn, 0), last);
     if (S.pull) S.pull.time = S.curves.times[S.reading];
-  } else if (lift && !S.game) {
+  } else if (lift && !S.game && S.curves.people.length) {
     const {value} = S.data, time = S.curves.times[S.reading ??= S.pull ? nearest(S, S.main.x(S.pull.time)) : Math.round(last / 2)];
     S.pull ||= {person: highest(S, time), time, by: 0};
     const height = value.high - value.low;

@@ -332,12 +332,13 @@ function paint(S) {                       // everything: new data, size, theme o
 }
 
 function markBounds(S) {                  // the public bounds, where they are in view
-  const {data: {value, words}, view, main: {grid, box, y}} = S;
+  const {data: {value, words}, view, main: {grid, box, y}, curves: {without}} = S;
   for (const bound of [value.low, value.high]) {
     if (bound < view.low || bound > view.high) continue;
-    const at = y(bound), isTop = bound === value.high;
+    const at = y(bound), isTop = bound === value.high, isLeft = Math.abs(without[0] - bound) > Math.abs(without.at(-1) - bound);
     grid.append(svg('line', {x1: box.left, x2: box.right, y1: at, y2: at, class: 'public-bound'}),
-      svg('text', {x: box.left + 8, y: isTop ? at + 15 : at - 6, class: 'tick'}, words.public_bound));
+      svg('text', {x: isLeft ? box.left + 8 : box.right - 8, y: isTop ? at + 15 : at - 6, 'text-anchor': isLeft ? 'start' : 'end',
+        class: 'tick'}, words.public_bound));
   }
 }
 
@@ -357,7 +358,8 @@ function labelEnds(S, [mean, release, last], above, kind) {  // at the ends of l
     return [nodes[0], nodes[2]];
   };
   if (above.length) {                     // away from their lines: each with a piece of its own
-    S.samples = above.map(({x, y}, k) => svg('line', {x1: x, x2: x + SAMPLE, y1: y - 4.5, y2: y - 4.5, class: `sample ${SAMPLES[names[k][1]]}`}));
+    S.samples = above.map(({x, y}, k) => svg('line', {x1: x, x2: x + SAMPLE, y1: y - 4.5, y2: y - 4.5, class: `sample ${SAMPLES[names[k][1]]}`,
+      ...(names[k][0] ? {} : {hidden: ''})}));
     S.main.svg.append(...S.samples);
     return drawn(k => ({x: above[k].x + SAMPLE + 6, y: above[k].y}));
   }
@@ -380,7 +382,7 @@ function show(S) {                        // one budget: called on every movemen
   const {budget} = S.picked, {epsilons, words, title, attacker, errors, weak} = S.data, e = S.q('#e');
   const refused = S.data.refused[budget], [error, within, spoken] = errors[budget];
   if (+e.value !== budget) e.value = budget;
-  e.style.setProperty('--filled', `calc(11px + ${budget / (epsilons.length - 1)} * (100% - 22px))`);
+  e.style.setProperty('--filled', `calc(11px + ${budget / Math.max(1, epsilons.length - 1)} * (100% - 22px))`);
   e.setAttribute('aria-valuetext', `ε ${epsilons[budget]}, ${fill(words.spoken, {attacker: attacker[budget], error: spoken})}`);
   S.q('#value').textContent = `ε = ${epsilons[budget]}`;
   S.q('#attacker').textContent = `${weak[budget] ? '⚠ ' : ''}${attacker[budget]}`;

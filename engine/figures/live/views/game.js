@@ -5,9 +5,21 @@
 const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
 const BADGE = 11;                         // pixels: half of the disc with the letter of a curve of the game
 
-function newGame(S) {
-  const order = shuffled(S.data.draws).slice(0, ROUNDS);
-  return round(S, {order, right: [], bounds: []});
+// All chance of a game follows from its number, so that whoever has the number plays the same game. Releases are
+// those of a simulation: nothing of a real one is drawn here.
+function newGame(S, number = crypto.getRandomValues(new Uint32Array(1))[0]) {
+  const random = chance(number), order = shuffled(S.data.draws, random).slice(0, ROUNDS);
+  return round(S, {number, random, order, right: [], bounds: []});
+}
+
+function chance(number) {                 // uniform on [0, 1): a counter whose bits are mixed
+  let count = number >>> 0;
+  return () => {
+    count = count + 0x9E3779B9 >>> 0;
+    let bits = Math.imul(count ^ count >>> 16, 0x85EBCA6B);
+    bits = Math.imul(bits ^ bits >>> 13, 0xC2B2AE35);
+    return ((bits ^ bits >>> 16) >>> 0) / 2 ** 32;
+  };
 }
 
 const isOver = game => Boolean(game.told) && game.right.length === ROUNDS;
@@ -22,7 +34,7 @@ function boundsSoFar(S) {                 // the mean of what rounds allow, afte
   return Array.from({length: ROUNDS}, (_, k) => (sum += bounds[k] ?? here) / (k + 1));
 }
 
-const shuffled = count => Array.from({length: count}, (_, k) => [Math.random(), k]).sort((a, b) => a[0] - b[0]).map(([, k]) => k);
+const shuffled = (count, random) => Array.from({length: count}, (_, k) => [random(), k]).sort((a, b) => a[0] - b[0]).map(([, k]) => k);
 
 // Of several pairs of people the two that differ most, whose curves both have room for a letter. Which they
 // are and where letters stand says nothing of the secret: of the release, noise alone is looked at.
@@ -32,7 +44,7 @@ function round(S, game) {
   let all = [], roomy = [];
   for (let tries = 0; tries < 8 && !roomy.length; tries++) {
     all = all.concat(Array.from({length: 6}, () => {
-      const pair = shuffled(people.length).slice(0, 2), [x, y] = pair.map(person => on(people[person])), apart = x.map((v, k) => v - y[k]);
+      const pair = shuffled(people.length, game.random).slice(0, 2), [x, y] = pair.map(person => on(people[person])), apart = x.map((v, k) => v - y[k]);
       const named = pair.map((_, k) => clearest(S, pair, k, noise));
       return {pair, apart, named, size: dot(apart, apart), room: Math.min(...named.map(({clear}) => clear))};
     }));
@@ -41,7 +53,7 @@ function round(S, game) {
   const most = (rows, key) => rows.reduce((best, one) => one[key] > best[key] ? one : best);
   const {pair, apart, named} = roomy.length ? most(roomy, 'size') : most(all, 'room');
   const half = smooth(S, apart.map(y => y / (2 * S.data.n)));             // from the middle of the two means
-  const secret = Math.random() < .5 ? 0 : 1;
+  const secret = game.random() < .5 ? 0 : 1;
   return {...game, pair, named, half, secret, told: '', release: noise.map((y, k) => y + (secret ? -half[k] : half[k]))};
 }
 
