@@ -43,6 +43,7 @@ from engine.api.release import (
     save,
     simulate_release,
 )
+from engine.api.sharing import share
 from engine.api.studies import audit, exhibit, exhibits, plan, read_scenario, run_scenario
 from engine.audit.callables import attack
 from engine.core.errors import InputError
@@ -85,6 +86,7 @@ __all__ = [
     "run_scenario",
     "save",
     "schema",
+    "share",
     "simulate",
     "simulate_release",
     "source",

@@ -65,7 +65,7 @@ _ROLES: dict[Theme, dict[str, str]] = {
     },
 }
 
-# The page around a drawing, by the framework's names; `.streamlit/config.toml` has the same colours.
+# The page around a drawing, by the framework's names, as in `.streamlit/config.toml`.
 _PAGE: dict[Theme, dict[str, str]] = {
     "light": {
         "text-color": "#182033",

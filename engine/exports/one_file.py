@@ -181,7 +181,7 @@ def of_counting(
 
 
 def message(payload: Mapping[str, Any], start: live.Picked) -> dict[str, Any]:
-    """Make the message of a figure that keeps its state, and the number of a game, in its address."""
+    """Make the message of a figure whose address keeps its state and the number of a game."""
     sent = live.figure_message(payload, start, rev=1)
     return sent | {"now": sent["now"] | {"replays": True}}
 
@@ -317,8 +317,13 @@ def page(
 def _program(script: str) -> str:
     """Join a drawing's script and the start-up, each in a function of its own."""
     before, _, after = script.partition("export default function")
-    named = f"{before}return function{after}"
-    return f"const mount = (() => {{\n{named}\n}})();\n(() => {{\n{part('start.js')}\n}})();\n"
+    mounting = f"{before}mount = function{after}"
+    parts = (
+        "let mount;",
+        f"(() => {{\n{mounting}\n}})();",
+        f"(() => {{\n{part('start.js')}\n}})();",
+    )
+    return "\n".join(parts)
 
 
 def _digest(text: str) -> str:

@@ -104,7 +104,7 @@ def _function(name: str, columns: Mapping[str, Array], chosen: Array) -> Release
 
 
 def _earlier(header: Sequence[str], rows: Array) -> list[ReleasedTable]:
-    """Read columns in the order of 0.9.0: the places, then each function and the ends of its band."""
+    """Read the columns of version 0.9.0: places, then each function and the ends of its band."""
     if not np.isfinite(rows).all():
         raise ValueError
     tables, column = [], 1

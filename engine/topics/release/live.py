@@ -18,7 +18,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language import odds_words
-from engine.language.numbers import named, number, percent_up, whole, with_unit
+from engine.language.numbers import named, number, percent_up, small, whole, with_unit
 from engine.release import tables
 from engine.release.tables import ReleasedTable
 from engine.topics.mean import live
@@ -153,6 +153,7 @@ def _payload(
             | {
                 "guessing": f"(guessing: 50 %), ε = {budget.epsilon:g}",
                 "error": _band_name(card) if half is not None else "No band",
+                "next": "Next mean",
                 "banded": [] if half is None else ["95 % band for the true curve"],
                 "panel": "Difference from the published curve, with its band. The axis reaches "
                 "{limit}.",
@@ -193,7 +194,7 @@ def _statements(card: Mapping[str, Any], budget: Budget) -> list[str]:
     return [
         _text(accuracy["headline"]),
         f"Protects {_text(card['unit_of_protection'])}: ε = {budget.epsilon:g}, "
-        f"δ = {budget.delta:g}, certified.",
+        f"δ = {small(budget.delta)}, certified.",
         *(f"Warning: {_text(line)}" for line in _lines(accuracy["warnings"])),
         *(_text(line) for line in _lines(accuracy["explained"])),
         f"Not covered: {'; '.join(_text(line) for line in _lines(card['not_covered']))}.",
