@@ -11,7 +11,6 @@ file. A published curve has a module of its own, which sees published files alon
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
 import json
 import shlex
@@ -37,7 +36,7 @@ from engine.privacy import risk
 from engine.privacy.amplification import ONE, Person
 from engine.privacy.failure import usual_delta
 from engine.sources import Source
-from engine.templates import render
+from engine.templates import digest, render
 from engine.topics.counting import live as counting_live
 from engine.topics.counting.answer import CountingAnswer
 from engine.topics.mean import live
@@ -307,7 +306,7 @@ def page(
         title=title,
         style=page_style,
         script=program,
-        digests={"style": _digest(page_style), "script": _digest(program)},
+        digests={"style": digest(page_style), "script": digest(program)},
         sent=base64.b64encode(pack({"sent": dict(sent), "html": markup, "css": style})).decode(),
         **values,
     )
@@ -324,10 +323,6 @@ def _program(script: str) -> str:
         f"(() => {{\n{part('start.js')}\n}})();",
     )
     return "\n".join(parts)
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _themes() -> str:

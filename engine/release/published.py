@@ -82,6 +82,11 @@ class Published:
         return self.functions.ranges
 
     @property
+    def is_curve(self) -> bool:
+        """True if its functions are of one argument; else a number, or of two times."""
+        return self.argument in (Argument.TIME, Argument.FEATURE)
+
+    @property
     def uncertainty(self) -> Uncertainty:
         """The error of the release."""
         return self.functions.uncertainty
