@@ -7,6 +7,7 @@ can still be asked whether its own numbers fit together, and a table whether it 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -30,7 +31,7 @@ from engine.release import tables
 from engine.release.ledger import Ledger
 from engine.release.published import again
 
-CARD, TABLE = "guarantee.json", "release.csv"
+CARD, TABLE, PACKAGE = "guarantee.json", "release.csv", "datapackage.json"
 MAX_BYTES, _MAX_FILES = 20_000_000, 200
 _SAME = 1e-6  # relative, of sums that were rounded
 _DIGITS = 1e-7  # of the stated range: a table has ten digits, and so have coefficients of a card
@@ -109,7 +110,12 @@ def check(files: Mapping[str, bytes], book: Ledger | None) -> list[FileFinding]:
             hint="It is the file guarantee.json of a release.",
         )
     try:
-        return [*_of_ledger(files, card, book), *_of_card(card), *_of_table(files, card)]
+        return [
+            *_of_ledger(files, card, book),
+            *_of_card(card),
+            *_of_table(files, card),
+            *_of_package(files),
+        ]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         return [
             FileFinding(
@@ -253,6 +259,20 @@ def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[F
         bool(off <= _DIGITS * (facts["value_high"] - facts["value_low"])),
         f"The band in {TABLE} is that of the coefficients in the card.",
     )
+
+
+def _of_package(files: Mapping[str, bytes]) -> Iterator[FileFinding]:
+    """Check that files have the digests by which a data package binds them to each other."""
+    if PACKAGE not in files:
+        return
+    package = entrance.json_of(files[PACKAGE].decode("utf-8", "replace"), "a data package")
+    for resource in package["resources"]:
+        content = files.get(resource["path"])
+        if content is not None:
+            yield FileFinding(
+                resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}",
+                f"{brief(resource['path'])} has the digest that {PACKAGE} states.",
+            )
 
 
 def _ends(card: Mapping[str, Any]) -> tuple[Array, Array]:
