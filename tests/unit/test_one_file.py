@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from engine import __main__
@@ -52,12 +53,12 @@ def picture(source, epsilons=(0.5, 1.0), **about):
 
 def marked_file():
     """Curves of an own file in which an id and a reading are found again."""
-    rows = "".join(f"c{k},{age},{80 + 5 * age + k % 7}\n" for k in range(80) for age in (2, 8, 14))
-    rows += "".join(f"{MARKS[0]},{age},{MARKS[1]}\n" for age in (2, 8, 14))
+    rows = [(f"c{k}", age, 80 + 5 * age + k % 7) for k in range(80) for age in (2, 8, 14)]
+    rows += [(MARKS[0], age, float(MARKS[1])) for age in (2, 8, 14)]
     return pc.read_curves(
-        f"child,age,height\n{rows}".encode(),
+        pd.DataFrame(rows, columns=["child", "age", "height"]),
         reading={
-            "frame": {"encoding": "utf-8", "separator": ",", "header": ["child", "age", "height"]},
+            "frame": {"header": ["child", "age", "height"]},
             "person": {"column": "child"},
             "columns": {"time": {"name": "age"}, "value": {"name": "height"}},
         },
