@@ -18,6 +18,7 @@ from engine.commands import (
     plan,
     release,
     run,
+    share,
     show,
     sites,
 )
@@ -26,7 +27,7 @@ from engine.core.errors import InputError
 from engine.core.faults import placed
 
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, exhibit, ask, cards, show, look, release, sites)
+_COMMANDS = (listing, run, plan, audit, exhibit, ask, cards, share, show, look, release, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

@@ -1,4 +1,4 @@
-"""Write `data/first_picture.json.gz`, the front page's figure that a new server shows at once.
+"""Write `data/first_picture.packed.gz`, the front page's figure that a new server shows at once.
 
 .venv/bin/python -m scripts.write_first_picture
 """

@@ -43,6 +43,7 @@ from engine.api.release import (
     save,
     simulate_release,
 )
+from engine.api.sharing import share
 from engine.api.studies import (
     audit,
     exhibit,
@@ -94,6 +95,7 @@ __all__ = [
     "run_scenario",
     "save",
     "schema",
+    "share",
     "simulate",
     "simulate_release",
     "source",

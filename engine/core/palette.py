@@ -65,6 +65,29 @@ _ROLES: dict[Theme, dict[str, str]] = {
     },
 }
 
+# The page around a drawing, by the framework's names, as in `.streamlit/config.toml`.
+_PAGE: dict[Theme, dict[str, str]] = {
+    "light": {
+        "text-color": "#182033",
+        "background-color": "#FFFFFF",
+        "primary-color": "#3D57D6",
+        "border-color": "#D3D9E4",
+        "link-color": "#2F45B0",
+        "orange-text-color": "#7A4B00",
+        "red-text-color": "#A3212B",
+    },
+    "dark": {
+        "text-color": "#E9ECF3",
+        "background-color": "#10141E",
+        "primary-color": "#7A92FF",
+        "border-color": "#39435A",
+        "link-color": "#A9B8FF",
+        "orange-text-color": "#F5C462",
+        "red-text-color": "#FFA8A3",
+    },
+}
+_RADII = {"base-radius": "6px", "button-radius": "6px"}
+
 _FAINTEST, _SPAN = 0.15, 0.4  # opacity of the lowest range, and how much more the highest has
 _OUTER, _INNER = 0.14, 0.32  # of the outer and the inner pair of percentile curves
 _NEAR_LOW, _NEAR_HIGH, _STEP = 0.75, 0.9, 0.2  # of ranges around a target
@@ -89,6 +112,11 @@ def colour(shade: str, theme: Theme) -> str:
         return base
     red, green, blue = _parts(base)
     return f"rgba({red},{green},{blue},{opacity})"
+
+
+def page_variables(theme: Theme, font: str) -> dict[str, str]:
+    """Return the variables of a page that drawings in a browser read, by name without dashes."""
+    return {"font": font, **_RADII, **_PAGE[theme]}
 
 
 def _between(shade: str, theme: Theme) -> str:

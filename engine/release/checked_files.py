@@ -7,7 +7,7 @@ can still be asked whether its own numbers fit together, and a table whether it 
 
 from __future__ import annotations
 
-import csv
+import hashlib
 import io
 import json
 import zipfile
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import __version__
 from engine.answers import card as answers_card
 from engine.core import entrance
 from engine.core.bands import Band, limits
@@ -26,10 +27,11 @@ from engine.core.types import Array, Budget, Estimate, Fit
 from engine.numerics.between_times import BetweenTimes
 from engine.privacy import risk
 from engine.release import files as release_files
+from engine.release import tables
 from engine.release.ledger import Ledger
 from engine.release.published import again
 
-CARD, TABLE = "guarantee.json", "release.csv"
+CARD, TABLE, PACKAGE = "guarantee.json", "release.csv", "datapackage.json"
 MAX_BYTES, _MAX_FILES = 20_000_000, 200
 _SAME = 1e-6  # relative, of sums that were rounded
 _DIGITS = 1e-7  # of the stated range: a table has ten digits, and so have coefficients of a card
@@ -108,7 +110,12 @@ def check(files: Mapping[str, bytes], book: Ledger | None) -> list[FileFinding]:
             hint="It is the file guarantee.json of a release.",
         )
     try:
-        return [*_of_ledger(files, card, book), *_of_card(card), *_of_table(files, card)]
+        return [
+            *_of_ledger(files, card, book),
+            *_of_card(card),
+            *_of_table(files, card),
+            *_of_package(files),
+        ]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         return [
             FileFinding(
@@ -141,11 +148,17 @@ def _of_ledger(
             f"this machine does not make it again. {reason}",
         )
         return
-    versions = json.loads(made[CARD]).get("versions") == card.get("versions")
+    stated = card.get("versions")
+    versions = json.loads(made[CARD]).get("versions") == stated
+    versions = versions and stated.get("privacy_curves") == __version__
     for name in sorted({*files} & {*made}):
         if files[name] == made[name]:
             yield FileFinding(
                 True, f"{name} is, byte for byte, what the ledger of this machine makes again."
+            )
+        elif _same_numbers(name, files[name], made[name]):
+            yield FileFinding(
+                True, f"{name} has, number for number, what the ledger of this machine makes again."
             )
         else:
             other = (
@@ -162,6 +175,27 @@ def _of_ledger(
             )
     if unknown := sorted({*files} - {*made}):
         yield FileFinding(None, f"Not a file of this release: {', '.join(map(brief, unknown))}.")
+
+
+def _same_numbers(name: str, content: bytes, made: bytes) -> bool:
+    """True for a table as an earlier version wrote it, with other words around equal numbers."""
+    if name != TABLE:
+        return name.endswith(".csv") and _without_words(content) == made
+    try:
+        return all(
+            all(np.array_equal(*each) for each in zip(_numbers(old), _numbers(new), strict=True))
+            for old, new in zip(tables.read(content), tables.read(made), strict=True)
+        )
+    except (InputError, ValueError):
+        return False
+
+
+def _numbers(table: tables.ReleasedTable) -> list[Array]:
+    return [table.x, table.value, *(table.band or ())]
+
+
+def _without_words(content: bytes) -> bytes:
+    return b"".join(line for line in content.splitlines(True) if not line.startswith(b"#"))
 
 
 # -- the card by itself ---------------------------------------------------------------------------
@@ -199,11 +233,11 @@ def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[F
     """Check that a table matches the card: its id, and the band that the coefficients give."""
     if TABLE not in files:
         return
-    text = files[TABLE].decode("utf-8", "replace")
-    yield FileFinding(
-        f"id {card['release']['id']}" in text.partition("\n")[0],
-        f"{TABLE} and the card have one id.",
-    )
+    first = files[TABLE].partition(b"\n")[0].decode("utf-8", "replace")
+    if first.startswith("#"):  # as earlier versions wrote it
+        yield FileFinding(
+            f"id {card['release']['id']}" in first, f"{TABLE} and the card have one id."
+        )
     if "answers" not in card or card["accuracy"]["band"] is None:
         return
     if "unseen" in card["answers"] and card["answers"]["unseen"]:
@@ -213,22 +247,32 @@ def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[F
             "which counted what few common times do not show in another way.",
         )
         return
-    rows = np.array(
-        [row for row in csv.reader(line for line in text.splitlines() if not line.startswith("#"))][
-            1:
-        ],
-        dtype=float,
-    )
+    (table,) = tables.read(files[TABLE])
+    assert table.band is not None
     low, high = _ends(card)
     facts = card["answers"]["units"]
     off = np.abs(
-        rows[:, 2:4]
+        np.column_stack(table.band)
         - np.clip(np.column_stack([low, high]), facts["value_low"], facts["value_high"])
     ).max()
     yield FileFinding(
         bool(off <= _DIGITS * (facts["value_high"] - facts["value_low"])),
         f"The band in {TABLE} is that of the coefficients in the card.",
     )
+
+
+def _of_package(files: Mapping[str, bytes]) -> Iterator[FileFinding]:
+    """Check that files have the digests by which a data package binds them to each other."""
+    if PACKAGE not in files:
+        return
+    package = entrance.json_of(files[PACKAGE].decode("utf-8", "replace"), "a data package")
+    for resource in package["resources"]:
+        content = files.get(resource["path"])
+        if content is not None:
+            yield FileFinding(
+                resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}",
+                f"{brief(resource['path'])} has the digest that {PACKAGE} states.",
+            )
 
 
 def _ends(card: Mapping[str, Any]) -> tuple[Array, Array]:

@@ -6,22 +6,22 @@ that asks nothing of any network. What programs read stands in files of its own.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from engine import __version__
-from engine.language.grammar import capital, plain_text, safe_cell
+from engine.language.grammar import capital, plain_text
 from engine.language.numbers import exactly
 from engine.release import sentences, stated
-from engine.release.captions import columns, explained, heading, headline, statements, warnings
+from engine.release.captions import explained, heading, headline, warnings
+from engine.release.data_package import citation, data_package
 from engine.release.picture import picture
 from engine.release.published import Published
-from engine.templates import render
+from engine.release.tables import table_of, written
+from engine.templates import digest, render, script
 from engine.uploads import stated as stated_words
 
 
@@ -33,14 +33,19 @@ def all_files(release: Published) -> dict[str, bytes]:
     dict of str to bytes
         File name to content.
     """
+    numbers = {"release.csv": numbers_csv(release), "guarantee.json": card(release)}
+    by_place = release.functions.by_place
     return {
-        "release.csv": numbers_csv(release),
+        **numbers,
         "release.svg": picture(release).encode(),
         "release.html": report(release),
-        "guarantee.json": card(release),
+        "datapackage.json": data_package(release, numbers),
+        "citation.txt": citation(release),
+        "check.html": check_page(),
         "again.json": request(release),
+        **({"by_time.csv": written({release.axis: release.x, **by_place})} if by_place else {}),
         **{
-            f"{name}.csv": _csv([f"{release.name}: {table.about}"], table.columns)
+            f"{name}.csv": written(table.columns)
             for name, table in release.functions.tables.items()
         },
     }
@@ -77,36 +82,21 @@ def request(release: Published) -> bytes:
 
 
 def numbers_csv(release: Published) -> bytes:
-    """Write a row for each place; lines that begin with # describe the file.
+    """Write a row for each place of each function; see `engine.release.tables`.
 
     Returns
     -------
     bytes
         UTF-8, numbers with ten digits in the data's own unit.
     """
-    about = [
-        f"Privacy Curves {__version__}: released {release.at}, “{release.name}”, id "
-        f"{release.release_id}",
-        headline(release),
-        f"protects {release.card['unit_of_protection']}; "
-        f"{sentences.budget_words(release.cost.certified)}, "
-        "certified; no seed exists",
-        *statements(release),
-    ]
-    return _csv(about, columns(release))
+    return written(table_of(release))
 
 
-def _csv(about: Sequence[str], table: Mapping[str, Any]) -> bytes:
-    """Lines that begin with # say what it is, then a row of names, then rows."""
-    out = io.StringIO()
-    out.writelines(f"# {' '.join(line.split())}\n" for line in about)
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe_cell(name) for name in table])
-    writer.writerows(
-        [safe_cell(each) if isinstance(each, str) else f"{each:.10g}" for each in row]
-        for row in zip(*table.values(), strict=True)
-    )
-    return out.getvalue().encode()
+def check_page() -> bytes:
+    """Write the page by which a reader's browser checks the files of any release."""
+    return render(
+        "check", title="Check a release", script=script("check"), digest=digest(script("check"))
+    ).encode()
 
 
 # -- the report -----------------------------------------------------------------------------------

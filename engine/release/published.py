@@ -67,6 +67,7 @@ class Published:
     axis: str
     value: str
     functions: ReleasedFunctions  # the released functions with their bands and tables
+    argument: Argument  # what the functions are of
     card: Mapping[str, Any]
     request: Mapping[str, Any]  # the same settings for the command line
     standing: Standing | None  # what its people have lost and have left; for the holder alone
@@ -90,6 +91,11 @@ class Published:
     def ranges(self) -> Mapping[str, tuple[Array, Array]]:
         """Both ends (k,) of the confidence band of each function, where there is one."""
         return self.functions.ranges
+
+    @property
+    def is_curve(self) -> bool:
+        """True if its functions are of one argument; else a number, or of two times."""
+        return self.argument in (Argument.TIME, Argument.FEATURE)
 
     @property
     def uncertainty(self) -> Uncertainty:
@@ -433,6 +439,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         axis=axes.across,
         value=axes.up,
         functions=functions,
+        argument=mechanism.main_task.argument,
         standing=receipt.standing,
         cost=cost,
         facts=data.facts,

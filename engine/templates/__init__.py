@@ -6,6 +6,8 @@ Markup gets into a document by `|safe` alone: only for drawings that escape thei
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from pathlib import Path
 
@@ -38,6 +40,16 @@ def render(template: str, **values: object) -> str:
         If a value is missing.
     """
     return environment.get_template(f"{template}.html.jinja").render(values)
+
+
+def script(name: str) -> str:
+    """Return a script of this folder, such as "check"."""
+    return (Path(__file__).parent / f"{name}.js").read_text("utf-8")
+
+
+def digest(text: str) -> str:
+    """Compute the digest by which a policy of content knows a script or style."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _plain(words: str) -> str:

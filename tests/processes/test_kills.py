@@ -16,7 +16,16 @@ from engine.release import repair
 from engine.release.ledger import Ledger
 from tests import killing
 
-FILES = {"release.csv", "release.svg", "release.html", "guarantee.json", "again.json"}
+FILES = {
+    "release.csv",
+    "release.svg",
+    "release.html",
+    "guarantee.json",
+    "datapackage.json",
+    "citation.txt",
+    "check.html",
+    "again.json",
+}
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from engine import __main__
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.release import captions, published
 from engine.release import files as release_files
-from engine.release import published
 from engine.release.checked_files import check, unpacked
 from engine.release.ledger import Ledger
 from engine.sources import sources
@@ -82,6 +82,7 @@ def test_a_number_that_was_changed_is_found_with_and_without_the_ledger(made, tm
 
 def test_a_band_that_an_earlier_version_drew_between_few_times_is_not_judged(made):
     files = release_files.all_files(made[0])
+    del files["datapackage.json"]  # no earlier version wrote one
     card = json.loads(files["guarantee.json"])
     times = card["answers"].pop("few_times")
     assert times and card["answers"].pop("band_factor") == 1.05
@@ -106,6 +107,24 @@ def test_a_card_that_was_changed_is_found_by_its_own_numbers(made, change):
     card = json.loads(files["guarantee.json"])
     change(card)
     assert False in verdicts(files | {"guarantee.json": json.dumps(card).encode()}, None)
+
+
+def as_in_090(one):
+    """Its tables as version 0.9.0 wrote them, with lines of words above the names of the columns."""
+    table = captions.columns(one)
+    words = [f"# Privacy Curves 0.9.0: released {one.at}, “{one.name}”, id {one.release_id}"]
+    rows = [",".join(f"{cell:.10g}" for cell in row) for row in zip(*table.values(), strict=True)]
+    return "\n".join([*words, ",".join(f'"{name}"' for name in table), *rows, ""]).encode()
+
+
+def test_a_table_of_an_earlier_version_is_right_by_its_numbers_and_wrong_by_one(made):
+    one, book = made
+    files = release_files.all_files(one)
+    del files["datapackage.json"]
+    earlier = as_in_090(one)
+    assert set(verdicts(files | {"release.csv": earlier}, book)) == {True}
+    changed = earlier.replace(b"\n0,2", b"\n0,1", 1)
+    assert changed != earlier and False in verdicts(files | {"release.csv": changed}, book)
 
 
 def test_whether_it_was_released_is_not_known_without_its_ledger(made):

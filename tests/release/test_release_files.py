@@ -1,13 +1,16 @@
 """What a release gives away: files without requests, a card for machines, and a command line."""
 
 import csv
+import hashlib
 import html
+import io
 import json
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine import __main__
@@ -41,6 +44,7 @@ wording = of_topic("release")
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
+WITH_WORDS = ("release.svg", "release.html", "guarantee.json")  # that say what to think of it
 
 
 def releases_in(path):
@@ -63,17 +67,10 @@ def one(tmp_path_factory):
 
 
 def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
-    lines = [
-        line
-        for line in release_files.numbers_csv(one).decode().splitlines()
-        if not line.startswith("#")
-    ]
-    header, *rows = csv.reader(lines)
-    assert header[:2] == ["Time of the year (months)", "Sea-surface temperature (°C)"]
-    values = np.array(rows, dtype=float)
-    assert values.shape == (101, 4)
-    assert ((values[:, 2] <= values[:, 1]) & (values[:, 1] <= values[:, 3])).all()
-    wording.found("budget", release_files.numbers_csv(one).decode(), 2, "1×10⁻⁴")
+    table = pd.read_csv(io.BytesIO(release_files.numbers_csv(one)))
+    assert [*table] == ["time", "value", "low", "high"] and {*map(str, table.dtypes)} == {"float64"}
+    assert len(table) == 101
+    assert table.value.between(table.low, table.high).all()
 
 
 def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one):
@@ -84,12 +81,29 @@ def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one)
     assert chart.spec["data"][-1]["y"] == values
 
 
-def test_names_of_columns_are_no_formulas(one):
-    functions = replace(one.functions, columns={"@value": one.x}, ranges={})
-    risky = replace(one, axis=FORMULA, functions=functions)
-    text = release_files.numbers_csv(risky).decode()
-    header = next(csv.reader([line for line in text.splitlines() if not line.startswith("# ")]))
-    assert header == [f"'{FORMULA}", "'@value"]
+def test_names_of_functions_are_no_formulas(one):
+    functions = replace(one.functions, columns={FORMULA: one.x, "@value": one.x}, ranges={})
+    text = release_files.numbers_csv(replace(one, functions=functions)).decode()
+    rows = list(csv.DictReader(text.splitlines()))
+    assert {row["function"] for row in rows} == {f"'{FORMULA}", "'@value"}
+    assert [*rows[0]] == ["function", "time", "value"] and len(rows) == 202
+
+
+def test_the_data_package_binds_table_and_card_and_names_every_column(one):
+    files = release_files.all_files(one)
+    package = json.loads(files["datapackage.json"])
+    assert re.fullmatch(r"[a-z0-9._-]+", package["name"])
+    for resource in package["resources"]:
+        content = files[resource["path"]]
+        assert resource["bytes"] == len(content)
+        assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    table = package["resources"][0]
+    named = {field["name"]: field for field in table["schema"]["fields"]}
+    header = files["release.csv"].decode().splitlines()[0]
+    assert [*named] == header.split(",") and table["schema"]["primaryKey"] == ["time"]
+    assert named["time"]["title"] == "Time of the year (months)"
+    assert named["value"]["constraints"] == {"required": True, "minimum": 15.0, "maximum": 32.0}
+    assert one.release_id in files["citation.txt"].decode()
 
 
 def test_the_report_asks_nothing_of_any_network_and_escapes_words(one):
@@ -126,7 +140,7 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
 
 def test_a_large_delta_is_pointed_out_before_a_release_and_in_all_of_its_files(one, tmp_path):
     words = "largest value in common practice"
-    for name in ("release.csv", "release.svg", "release.html", "guarantee.json"):
+    for name in WITH_WORDS:
         assert words in release_files.all_files(one)[name].decode()
     method = mechanisms.build("adaptive_mean", {})
     shown = {
@@ -166,8 +180,7 @@ def test_what_was_forecast_of_the_error_stands_in_all_files_and_charges_nothing_
         SEA, method, Budget(2.0, 1e-4), book, "sea", forecast=Forecast(0.123, 0.234, "°C")
     )
     files = release_files.all_files(told)
-    for name in ("release.csv", "release.html"):
-        wording.found("error within", files[name].decode(), "0.123", "0.234")
+    wording.found("error within", files["release.html"].decode(), "0.123", "0.234")
     assert json.loads(files["guarantee.json"])["accuracy"]["forecast"] | {"of": ""} == {
         "root_mean_squared_error": 0.123,
         "within_95": 0.234,
@@ -190,7 +203,7 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
         "mean",
     )
     rows = release_files.numbers_csv(number).decode().splitlines()
-    assert rows[-2] == "Sea-surface temperature (°C)"
+    assert rows[-2] == "value"
     assert 15 < float(rows[-1]) < 32
     assert charts.chart(number).table == {
         "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]
@@ -336,6 +349,9 @@ def test_with_yes_the_files_are_written_and_the_ledger_is_charged(tmp_path, caps
         "release.svg",
         "release.html",
         "guarantee.json",
+        "datapackage.json",
+        "citation.txt",
+        "check.html",
         "again.json",
     }
     assert json.loads((tmp_path / "out" / "guarantee.json").read_text())["guarantee"] == {
@@ -367,7 +383,8 @@ def test_a_density_of_records_is_published_from_a_file(tmp_path):
         tmp_path, heights, data=data, mechanism={"key": "iclp", "parameters": {"task": "density"}}
     )
     assert __main__.main([*command, "--yes"]) == 0
-    assert "Density" in (tmp_path / "out" / "release.csv").read_text()
+    assert (tmp_path / "out" / "release.csv").read_text().startswith("place,value\n")
+    assert "Density" in (tmp_path / "out" / "datapackage.json").read_text()
 
 
 _OBSERVATIONS = "hour,value\n" + "".join(
@@ -406,13 +423,8 @@ def test_a_regression_curve_of_single_observations_is_published_by_wavelets(
     assert card["guarantee"] == {"epsilon": 3.0, "delta": 1e-5}
     messages = card["accounting"]["messages"]
     assert [message["noise"] for message in messages] == ["discrete Gaussian"] * n_messages
-    rows = [
-        line
-        for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
-        if not line.startswith("#")
-    ]
-    values = np.array([row.split(",")[1] for row in rows[1:]], float)
-    assert len(rows) == 102 and values.min() >= 35 and values.max() <= 39
+    values = pd.read_csv(tmp_path / "out" / "release.csv").value
+    assert len(values) == 101 and values.min() >= 35 and values.max() <= 39
 
 
 def test_a_prediction_is_published_in_the_unit_of_what_is_predicted(tmp_path):
@@ -431,9 +443,9 @@ def test_a_prediction_is_published_in_the_unit_of_what_is_predicted(tmp_path):
         mechanism={"key": "frl", "parameters": {"task": "risk_minimisation", "grid_size": 30}},
     )
     assert __main__.main([*command, "--yes"]) == 0
-    table = (tmp_path / "out" / "release.csv").read_text()
-    assert "age (years),weight (kg)" in table
-    values = np.array([row.split(",")[1] for row in table.splitlines()[-101:]], float)
+    package = (tmp_path / "out" / "datapackage.json").read_text()
+    assert "age (years)" in package and "weight (kg)" in package
+    values = pd.read_csv(tmp_path / "out" / "release.csv").value
     assert values.min() >= 40 and values.max() <= 100
 
 
@@ -442,15 +454,12 @@ def test_a_covariance_is_published_for_all_pairs_of_times(tmp_path):
         tmp_path, mechanism={"key": "frl", "parameters": {"task": "covariance", "grid_size": 12}}
     )
     assert __main__.main([*command, "--yes"]) == 0
-    rows = [
-        line
-        for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
-        if not line.startswith("#")
-    ]
-    table = np.array([row.split(",") for row in rows[1:]], float)
-    assert rows[0].startswith("Time,with 2,with 2.8") and table.shape == (21, 22)
-    np.testing.assert_allclose(table[:, 1:], table[:, 1:].T, atol=1e-6)
-    assert (np.linalg.eigvalsh(table[:, 1:]) > -1e-6 * np.abs(table).max()).all()
+    rows = pd.read_csv(tmp_path / "out" / "release.csv")
+    assert [*rows] == ["time", "time2", "value"] and {*map(str, rows.dtypes)} == {"float64"}
+    table = rows.pivot(index="time", columns="time2", values="value").to_numpy()
+    assert table.shape == (21, 21)
+    np.testing.assert_allclose(table, table.T, atol=1e-6)
+    assert (np.linalg.eigvalsh(table) > -1e-6 * np.abs(table).max()).all()
     root = ElementTree.parse(tmp_path / "out" / "release.svg").getroot()
     assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 21**2
     source = children(60)
@@ -479,7 +488,7 @@ def test_a_covariance_held_to_the_stated_bounds_is_still_one(tmp_path, monkeypat
         held / np.outer(root, root), before[0] / np.outer(root_before, root_before)
     )
     share = percent((before[0] > most).mean())
-    assert f"covariances {share} were larger" in texts(one)["release.csv"]
+    assert f"covariances {share} were larger" in texts(one)["release.html"]
 
 
 def test_a_scenario_of_public_data_will_do(tmp_path):
@@ -619,13 +628,13 @@ def texts(one):
     return {
         name: html.unescape(content.decode())
         for name, content in release_files.all_files(one).items()
-        if name != "again.json"
+        if name in WITH_WORDS
     }
 
 
 def test_a_release_whose_band_has_room_for_a_constant_says_that_it_tells_no_change(tmp_path):
     one = quietly_released(tmp_path, children(400), epsilon=4.0)  # as tall at all ages
-    for name in ("release.csv", "release.html"):
+    for name in ("release.html", "guarantee.json"):
         assert "no change over" in texts(one)[name], name
     accuracy = json.loads(texts(one)["guarantee.json"])["accuracy"]
     assert accuracy["verdict"] == "coarse" and accuracy["headline"].startswith("Coarse:")
@@ -650,8 +659,7 @@ def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
     one = quietly_released(tmp_path, children(18), epsilon=5.0)
     every = texts(one)
     assert one.uncertainty.feasibility.verdict == "coarse"
-    wording.found("coarse first", every["release.html"].split("</h1>")[1].lstrip())
-    assert "Coarse:" in every["release.csv"].splitlines()[1]
+    wording.found("coarse first", every["release.html"].split("</svg>")[1].lstrip())
     assert "coarse ·" in every["release.svg"]
     assert json.loads(every["guarantee.json"])["accuracy"]["verdict"] == "coarse"
 
@@ -675,8 +683,9 @@ def test_a_release_whose_band_cannot_be_relied_on_is_doubtful_in_the_first_line_
         ),
     )
     every = texts(one)
-    assert every["release.html"].split("</h1>")[1].lstrip().startswith('<p class="first">Doubtful:')
-    assert every["release.csv"].splitlines()[1].startswith("# Doubtful:")
+    assert (
+        every["release.html"].split("</svg>")[1].lstrip().startswith('<p class="first">Doubtful:')
+    )
     assert "· doubtful ·" in every["release.svg"]
     accuracy = json.loads(every["guarantee.json"])["accuracy"]
     assert accuracy["verdict"] == "doubtful" and accuracy["headline"].startswith("Doubtful:")
@@ -717,7 +726,7 @@ def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_bo
 
 def test_a_band_that_does_not_count_steep_ends_is_not_meant_to_hold_there(tmp_path):
     one = released(tmp_path, children(60), epsilon=4.0, truncation=3)
-    wording.found("dashed outside range", texts(one)["release.csv"], 2.48, 17.52)
+    wording.found("dashed outside range", texts(one)["release.html"], 2.48, 17.52)
 
 
 @pytest.mark.parametrize(("size", "is_said"), [(0, False), (1, True), (6, True), (7, False)])
@@ -905,7 +914,11 @@ def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(
         )
         files.append(
             {
-                name: content.decode().replace(one.release_id, "ID").replace(one.at, "AT")
+                name: re.sub(
+                    "sha256:[0-9a-f]{64}",
+                    "HASH",
+                    content.decode().replace(one.release_id, "ID").replace(one.at, "AT"),
+                )
                 for name, content in release_files.all_files(one).items()
             }
         )

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import streamlit
 
+from engine.core import palette
+from engine.figures.live.packed import unpack
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import first_picture, plotly_script
 from pages.shared.server.assets import CONNECT, FIRST, PLOTLY, Assets, FromMemory
 from tests.waiting import finished
 
+ROOT = Path(__file__).parents[2]
 FRONT_END = Path(streamlit.__file__).parent / "static"
 SCRIPT = """var R1=W((a,b)=>{"use strict";b.exports=R2()});var R2=W((a,b)=>{b.exports={moduleType:"trace",name:"bar"}});
 var S1=W((a,b)=>{"use strict";b.exports=S2()});var S2=W((a,b)=>{b.exports={moduleType:"trace",name:"globe"}});
@@ -132,12 +137,27 @@ def test_the_front_page_names_the_script_of_its_picture_unless_an_address_choose
 
 
 def test_the_script_of_the_first_picture_has_every_variable_of_both_themes():
-    script = first_picture.script({"curves": {"title": "</script>"}}).decode()
+    sent = {"curves": {"title": "</script>", "tag": "1"}}
+    script = first_picture.script(sent).decode()
     first = json.loads(re.search(r"^const FIRST = (.*);$", script, re.MULTILINE).group(1))
     needed = set(re.findall(r"var\(--st-([\w-]+)", first["css"] + script))
     assert needed <= first["light"].keys() == first["dark"].keys()
     assert first["light"]["text-color"] != first["dark"]["text-color"]
-    assert (FRONT_END / first["font"]).is_file() and first["sent"]["curves"]["title"] == "</script>"
+    assert (FRONT_END / first["font"]).is_file()
+    assert unpack(base64.b64decode(first["packed"])) == sent
+
+
+def test_the_page_around_a_drawing_has_the_colours_of_the_theme():
+    theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"]
+    for name in palette.THEMES:
+        variables = palette.page_variables(name, "serif")
+        colours = {key: value for key, value in variables.items() if key.endswith("color")}
+        assert len(colours) == 7
+        for key, colour in colours.items():
+            first, *rest = key.split("-")
+            assert theme[name][first + "".join(map(str.capitalize, rest))] == colour
+        assert variables["base-radius"] == theme["baseRadius"]
+        assert variables["button-radius"] == theme["buttonRadius"]
 
 
 def test_other_kinds_of_traces_are_not_called_and_the_rest_is_as_it_was():

@@ -7,7 +7,6 @@ pull a curve to see how little it moves the mean, and play the attacker.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import math
@@ -22,6 +21,7 @@ from engine.answers.reply import rate_unit
 from engine.core.bands import width_at
 from engine.core.palette import THEMES, colour
 from engine.core.types import Array, Budget, PublicFacts
+from engine.figures.live.packed import Encoded
 from engine.language import error_words, numbers, odds_words, quality, tags
 from engine.language.grammar import capital
 from engine.language.numbers import most_releases, named, percent_up, unbroken
@@ -43,7 +43,7 @@ _ROLES = {
     "method": "gradient",
     "pull": "visitor",
 }
-_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
+COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
 
 
 @dataclass(frozen=True)
@@ -196,17 +196,17 @@ def figure_payload(
             for budget, step in zip(view.budgets, steps, strict=True)
         ],
         "refused": [list(step.refused) if step.refused else None for step in steps],
-        **_axes(facts),
+        **axes(facts),
         **_curves(facts, view, [step.refused is not None for step in steps]),
-        "words": _words(facts, view.data.n_curves, view.band),
-        "colours": _COLOURS,
-        "source": _source_words(facts),
+        "words": figure_words(facts, view.data.n_curves, view.band),
+        "colours": COLOURS,
+        "source": source_words(facts),
         "downloads": not facts.is_upload,
     }
-    return _tagged(payload)
+    return tagged(payload)
 
 
-def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
+def tagged(payload: dict[str, Any]) -> dict[str, Any]:
     """Add a digest of the payload, by which the browser recognises what it already has."""
     return {**payload, "tag": hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]}
 
@@ -231,8 +231,8 @@ def _check_shapes(view: MeanAnswer) -> None:
     )
 
 
-def _axes(facts: PublicFacts) -> dict[str, Any]:
-    """Return the axes: public, and the same at every budget."""
+def axes(facts: PublicFacts) -> dict[str, Any]:
+    """Write the axes: public, and the same at every budget."""
     return {
         "time": {
             "low": facts.time_low,
@@ -259,7 +259,7 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
     low, high, ordinary = facts.value_low, facts.value_high, view.ordinary
     drawn, noise = _differences(view, np.array(refused))
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
-    scales, noise_scales = (_scales(high - low, values) for values in (drawn, noise))
+    scales, noise_scales = (scales_of(high - low, values) for values in (drawn, noise))
     return {
         "scale": scale,
         "scales": scales,
@@ -268,9 +268,9 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
         "points": len(view.times),
         "times": int16(view.times, facts.time_low, facts.time_high),
         "without": int16(ordinary, *scale),
-        "releases": _by_budget(drawn, scales),
-        "noise": _by_budget(noise, noise_scales),
-        "truth": None if view.truth is None else _spanned(view.truth - ordinary),
+        "releases": by_budget(drawn, scales),
+        "noise": by_budget(noise, noise_scales),
+        "truth": None if view.truth is None else spanned(view.truth - ordinary),
         "band": None if view.band is None else _band(facts, drawn, view, view.band),
         "visits": []
         if view.band is None
@@ -335,7 +335,55 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "told": is_told.tolist(),
             "person": f"About 95 of 100 new {facts.people}",
         }
-    return _tagged(payload)
+    return tagged(payload)
+
+
+def lines(
+    facts: PublicFacts,
+    times: Array,
+    ordinary: Array,
+    releases: Array,
+    noise: Array | None = None,
+    band: tuple[Array, Array] | None = None,
+) -> dict[str, Any]:
+    """Encode curves without people: (points,) at `times`, `releases` (budgets, draws, points).
+
+    `noise` (budgets, points) is half the width of the middle 95 % of releases, which the releases
+    give if it is left out. `band` has the ends, (points,), of one band that is drawn with every
+    release.
+    """
+    low, high = facts.value_low, facts.value_high
+    scale = (low - (high - low) / 2, high + (high - low) / 2)
+    drawn = releases - ordinary
+    if noise is None:
+        noise = np.subtract(*np.quantile(releases, [0.975, 0.025], axis=1)) / 2
+    scales, noise_scales = (scales_of(high - low, values) for values in (drawn, noise))
+    limits = None
+    if band is not None:
+        ends = [np.broadcast_to(end - ordinary, drawn.shape) for end in band]
+        band_scales = scales_of(high - low, *ends)
+        limits = {
+            "scales": band_scales,
+            **{
+                name: by_budget(end[..., ::2], band_scales)
+                for name, end in zip(("low", "high"), ends, strict=True)
+            },
+        }
+    return {
+        "scale": scale,
+        "scales": scales,
+        "noise_scales": noise_scales,
+        "draws": releases.shape[1],
+        "points": len(times),
+        "times": int16(times, facts.time_low, facts.time_high),
+        "without": int16(ordinary, *scale),
+        "releases": by_budget(drawn, scales),
+        "noise": by_budget(noise, noise_scales),
+        "truth": None,
+        "band": limits,
+        "visits": [],
+        **_single_curves((), scale),
+    }
 
 
 def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
@@ -367,17 +415,17 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
         "panel": named(f"{group} − {other_group}", facts.value_unit),
         "title": f"{group} less {other_group}, with its 95 % confidence band.",
     }
-    return _tagged(payload)
+    return tagged(payload)
 
 
 def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
     """Encode a line with its band for every budget and release."""
-    scales = _scales(height, middle, low, high)
+    scales = scales_of(height, middle, low, high)
     return {
         "scales": scales,
-        "middle": _by_budget(middle, scales),
-        "low": _by_budget(low, scales),
-        "high": _by_budget(high, scales),
+        "middle": by_budget(middle, scales),
+        "low": by_budget(low, scales),
+        "high": by_budget(high, scales),
     }
 
 
@@ -392,13 +440,13 @@ def _mark(mark: AnswerMark) -> dict[str, Any]:
     }
 
 
-def int16(values: NDArray[Any], low: float, high: float) -> str:
-    """Encode values as base64 text of little-endian 16-bit numbers over [low, high]."""
+def int16(values: NDArray[Any], low: float, high: float) -> Encoded:
+    """Encode values as 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
-    return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
+    return Encoded.of(np.rint(share * _STEPS - 32768).astype(np.int16))
 
 
-def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
+def scales_of(height: float, *differences: Array) -> list[tuple[float, float]]:
     """Return the range of each budget's 16-bit numbers: its own differences, within reason."""
     furthest, smallest_step = _FURTHEST * height, height / _STEPS**2
     lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
@@ -409,7 +457,7 @@ def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
     ]
 
 
-def _spanned(values: Array) -> tuple[str, float, float]:
+def spanned(values: Array) -> tuple[Encoded, float, float]:
     """Encode one row of values, with the range of its 16-bit numbers."""
     low, high = float(values.min()), float(values.max())
     high = max(high, low + 1e-9 * max(abs(low), 1.0))
@@ -427,15 +475,15 @@ def _band(
         np.where(np.isfinite(edge), edge - view.ordinary, drawn) for edge in (band.low, band.high)
     )
     _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
-    scales = _scales(facts.value_high - facts.value_low, low, high)
+    scales = scales_of(facts.value_high - facts.value_low, low, high)
     return {
         "scales": scales,
-        "low": _by_budget(low[..., ::2], scales),
-        "high": _by_budget(high[..., ::2], scales),
+        "low": by_budget(low[..., ::2], scales),
+        "high": by_budget(high[..., ::2], scales),
     }
 
 
-def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
+def by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[Encoded]:
     return [int16(row, *scale) for row, scale in zip(values, scales, strict=True)]
 
 
@@ -507,7 +555,7 @@ def _flat(arrays: Any) -> Array:
     return np.concatenate([np.empty(0), *arrays])
 
 
-def _source_words(facts: PublicFacts) -> str:
+def source_words(facts: PublicFacts) -> str:
     """Name the source of the curves in a saved figure."""
     public = f"Public data: {facts.name}"
     if facts.credit:
@@ -517,10 +565,25 @@ def _source_words(facts: PublicFacts) -> str:
     )
 
 
-_KEYS = "Left and right read values, up and down pull a curve, Escape puts it back, space pauses."
+KEYS = "Left and right read values, up and down pull a curve, Escape puts it back, space pauses."
 
 
-def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
+_READ = "Left and right read values, space pauses."
+
+
+def words_without_people(mean: str, release: str) -> dict[str, Any]:
+    """Return the words that differ where nobody's curve is drawn: none can be pulled."""
+    return {
+        "mean": mean,
+        "release": release,
+        "curves": "",
+        "difference": f"{release} − {mean}",
+        "stage": f"Figure. {_READ}",
+        "keys": _READ,
+    }
+
+
+def figure_words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
     """Return every label and sentence of the figure; the browser shows them as text only.
 
     Names in braces are filled in by the browser.
@@ -556,8 +619,8 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "new_noise": "New noise",
         "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
         "attack": "Be the attacker",
-        "stage": f"Figure. {_KEYS}",
-        "keys": _KEYS,
+        "stage": f"Figure. {KEYS}",
+        "keys": KEYS,
         "spoken": "attacker’s accuracy {attacker}, {error}",
         "nothing": "Nothing published",
         "unpublished": "would-be release",
@@ -576,7 +639,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
             else "each point by itself",
         ],
         "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
-        f"that hides it is ± {noise} in 95 % of releases.",
+        f"is ± {noise} in 95 % of releases.",
         "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
         f"release. The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",

@@ -13,6 +13,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.exports import files as export
+from engine.exports.one_file import NOT_SHARED, SharedPage, of_mean
 from engine.figures import small_charts
 from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
@@ -25,7 +26,7 @@ from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_part
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components
-from pages.shared.cards import guarantees
+from pages.shared.cards import guarantees, share
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout, strips, timed
@@ -293,6 +294,21 @@ def take_away(scene: Scene) -> None:
             if scene.is_own
             else "A file for the command line: python -m engine run FILE",
         )
+        if not scene.is_own:
+            share.button("explore", partial(_shared, scene), scene.source.key)
+    if scene.is_own:
+        st.markdown(NOT_SHARED)
+
+
+def _shared(scene: Scene) -> SharedPage:
+    """Write the figure as one file, at the ε and in the view of the page."""
+    question, start = scene.question(), scene.start
+    return of_mean(
+        *(question[name] for name in ("source", "mechanism", "budget", "seed")),
+        scene.answer,
+        question.person,
+        start.view,
+    )
 
 
 def _save(kind: str) -> None:

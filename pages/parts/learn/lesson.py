@@ -9,12 +9,15 @@ from pathlib import Path
 import streamlit as st
 
 from engine.exports.files import handout
+from engine.exports.one_file import of_lesson
 from engine.language import glossary
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
+from engine.lessons.live import guess_payload
 from engine.questions import Question, ask
 from pages.parts.learn import slides
 from pages.shared import components, places
+from pages.shared.cards import share
 from pages.shared.components import guess
 from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.frame.drawer import Detail
@@ -78,7 +81,7 @@ class LessonView(View):
         super().__init__()
         self.lesson = lesson
         self.worked = run.answer(work, lesson.key, self.settings.seed)
-        self.message = guess.payload(
+        self.message = guess_payload(
             lesson.key,
             self.worked.picture,
             self.worked.guess,
@@ -292,6 +295,11 @@ def ways(view: LessonView) -> None:
             icon=":material/print:",
             key="teach_handout",
             help="One page to print: story, picture, question, and the answer upside down.",
+        )
+        share.button(
+            "learn",
+            partial(of_lesson, view.lesson, view.worked, view.settings.seed),
+            f"privacy-curves-lesson-{view.lesson.key}",
         )
     if view.link:
         st.markdown("**Class link.** Whoever opens it sees this lesson with the same noise.")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Lesson, Worked, lessons, work
+from engine.lessons.live import guess_payload
 from pages.parts.learn import slides
 from pages.shared.components import guess
 from pages.shared.components.kept import browser_name
@@ -97,7 +98,7 @@ def _picture(desk: _PupilView) -> None:
     """Show the picture with this visitor's guess."""
     desk.follow()
     classroom, is_shown = desk.room, desk.stage > Stage.GUESS
-    message = guess.payload(
+    message = guess_payload(
         desk.poll.lesson,
         desk.worked.picture,
         desk.worked.guess,

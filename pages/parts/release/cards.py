@@ -16,6 +16,7 @@ from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
 from engine.core.types import Budget, Sizes
 from engine.exports import code_for
+from engine.exports.one_card import of_files
 from engine.language import glossary, numbers, odds_words, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
@@ -39,6 +40,7 @@ from engine.uploads.curves import CurveTable
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
+from pages.shared.cards import share
 from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
@@ -54,6 +56,10 @@ _FILES = {
     "counts.csv": ("Noised counts (CSV)", "text/csv", ":material/table:"),
     "at_risk.csv": ("Numbers at risk (CSV)", "text/csv", ":material/groups:"),
     "time_in_range.csv": ("Time in range (CSV)", "text/csv", ":material/stacked_bar_chart:"),
+    "by_time.csv": ("Time in range by time (CSV)", "text/csv", ":material/stacked_bar_chart:"),
+    "datapackage.json": ("Data package (JSON)", "application/json", ":material/package_2:"),
+    "citation.txt": ("Citation", "text/plain", ":material/format_quote:"),
+    "check.html": ("Check of these files", "text/html", ":material/fact_check:"),
     "again.json": ("Settings (JSON)", "application/json", ":material/replay:"),
 }
 
@@ -849,7 +855,8 @@ def _take_away(release: Published, suffix: str) -> None:
             type="primary",
             key=f"release_get_all{suffix}",
         )
-        for file, content in release_files.all_files(release).items():
+        files = release_files.all_files(release)
+        for file, content in files.items():
             label, kind, icon = _FILES[file]
             st.download_button(
                 label,
@@ -860,6 +867,8 @@ def _take_away(release: Published, suffix: str) -> None:
                 icon=icon,
                 key=f"release_get_{file}{suffix}",
             )
+        if release.is_curve:
+            share.button(f"release{suffix}", partial(of_files, files), "release")
 
 
 def _guarantee(release: Published, suffix: str) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import streamlit as st
 
-from engine.figures.live import part
+from engine.figures.live import figure_script, part
 from engine.topics.mean.live import VIEWS, Anchor, Picked, figure_message
 
 _component = st.components.v2.component(
-    "privacy_curves_figure", html=part("figure.html"), css=part("figure.css"), js=part("figure.js")
+    "privacy_curves_figure", html=part("figure.html"), css=part("figure.css"), js=figure_script()
 )
 
 

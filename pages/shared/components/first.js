@@ -12,20 +12,22 @@ function theme() {
   return stored.includes('Dark') || (dark && !stored.includes('Light')) ? FIRST.dark : FIRST.light;
 }
 
-function stand() {
+function stand(sent) {
   const host = document.createElement('div');
   const root = host.attachShadow({mode: 'closed'});         // not yet the page, which will have the same names
   root.innerHTML = `<style>${FIRST.css}</style><h1></h1>${FIRST.html}`;
   document.fonts.add(new FontFace('Source Sans', `url(${FIRST.font})`, {weight: '200 900'}));
-  root.querySelector('h1').textContent = FIRST.sent.curves.title;
+  root.querySelector('h1').textContent = sent.curves.title;
   for (const [name, value] of Object.entries(theme())) host.style.setProperty(`--st-${name}`, value);
   document.body.append(host);
   return {host, root};
 }
 
-function begin() {
-  const {host, root} = stand(), wishes = {};
-  const end = figure({data: FIRST.sent, parentElement: root, setStateValue: () => {},
+async function begin() {
+  const sent = await unpacked(FIRST.packed);
+  if (location.href !== address || document.querySelector('[data-testid=stApp] h1')) return;   // the page was faster
+  const {host, root} = stand(sent), wishes = {};
+  const end = figure({data: sent, parentElement: root, setStateValue: () => {},
     setTriggerValue: name => { wishes[name] = true; }});
   const S = root.__figure;
   let isHeld = false;
@@ -55,7 +57,7 @@ function begin() {
     if (main) main.scrollTop = host.scrollTop;
     take(S, leave(), wishes);
   };
-  window.__first = {tag: FIRST.sent.curves.tag, give};
+  window.__first = {tag: FIRST.tag, give};
   performance.mark('first picture');
 }
 

@@ -11,57 +11,49 @@ computed one.
 
 from __future__ import annotations
 
-import gzip
+import base64
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import streamlit
 
-from engine.figures.live import part
+from engine.core.palette import THEMES, page_variables
+from engine.figures.live import figure_script, part
+from engine.figures.live.packed import pack, unpack
 
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
-_CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
-STORED = _PAGES.parent / "data" / "first_picture.json.gz"
-# Theme colours, by the framework's name of the variable; the framework supplies both fonts.
-_COLOURS = {
-    "text-color": "textColor",
-    "background-color": "backgroundColor",
-    "primary-color": "primaryColor",
-    "border-color": "borderColor",
-    "link-color": "linkColor",
-    "orange-text-color": "orangeTextColor",
-    "red-text-color": "redTextColor",
-}
+STORED = _PAGES.parent / "data" / "first_picture.packed.gz"
 
 
 def stored() -> dict[str, Any]:
     """Return the message of the figure when it was last written to `data`."""
-    sent: dict[str, Any] = json.loads(gzip.decompress(STORED.read_bytes()))
+    sent: dict[str, Any] = unpack(STORED.read_bytes())
     return sent
 
 
 def store(sent: Mapping[str, Any]) -> None:
     """Write what the figure is sent to `data`; the same bytes for the same figure."""
-    STORED.write_bytes(gzip.compress(json.dumps(sent).encode(), 9, mtime=0))
+    STORED.write_bytes(pack(sent))
 
 
 def script(sent: Mapping[str, Any]) -> bytes:
     """Write the file for a figure, from `engine.topics.mean.live.figure_message`."""
     parts = {
-        "sent": sent,
+        "tag": sent["curves"]["tag"],
+        "packed": base64.b64encode(pack(sent)).decode(),
         "html": part("figure.html"),
         "css": (_COMPONENTS / "first.css").read_text("utf-8")
         + part("figure.css").replace(":host { display: block }", ""),
         "font": _font(),
-        **_themes(),
+        **{theme: page_variables(theme, '"Source Sans", sans-serif') for theme in THEMES},
     }
     return "\n".join(
         [
-            part("figure.js"),
+            figure_script(),
+            part("unpack.js"),
             f"const FIRST = {json.dumps(parts)};",
             (_COMPONENTS / "first.js").read_text("utf-8"),
         ]
@@ -72,17 +64,3 @@ def _font() -> str:
     """Return the path of the page's font, which it loads first."""
     folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
     return f"./static/media/{next(folder.glob('SourceSansVF-Upright.*')).name}"
-
-
-def _themes() -> dict[str, dict[str, str]]:
-    """Return the variables of both themes that the figure's style sheet knows."""
-    theme = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
-    shared = {
-        "font": '"Source Sans", sans-serif',
-        "base-radius": theme["baseRadius"],
-        "button-radius": theme["buttonRadius"],
-    }
-    return {
-        kind: shared | {name: theme[kind][key] for name, key in _COLOURS.items()}
-        for kind in ("light", "dark")
-    }

@@ -1,0 +1,67 @@
+"""What can be sent to somebody who has no Python: one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import InputError
+from engine.core.typed import checked
+from engine.exports import sharing
+from engine.exports.one_file import SharedPage
+from engine.mechanisms import Mechanism
+from engine.release.published import Published
+from engine.sources import Source
+
+
+@checked
+def share(
+    what: Any, method: Mechanism | None = None, *, epsilon: float = 1.0, seed: int = 1
+) -> SharedPage:
+    """A figure, a lesson or a published release as one HTML file, which makes no request.
+
+    Parameters
+    ----------
+    what : Source, Published, int, str or Path
+        Simulated or bundled data, a release, the number of a lesson, or a path of a release: its
+        .zip, or a folder with its files.
+    method : Mechanism, optional
+        For data: the usual one if left out.
+    epsilon : float
+        For data: where the slider begins.
+    seed : int
+        Of simulated data and noise; real releases have none.
+
+    Returns
+    -------
+    SharedPage
+        `html` in bytes; `save` writes it, and a notebook shows it in a frame.
+
+    Raises
+    ------
+    InputError
+        For data of an own file: their figure shows people. Send the card of a release instead.
+
+    Examples
+    --------
+    >>> from engine import api as pc
+    >>> page = pc.share(2)
+    >>> page.title
+    'Lesson 2 of 8: means survive, one child hides'
+    """
+    if isinstance(what, Source):
+        return sharing.of_data(what, method or sharing.usual_method(what), epsilon, seed)
+    if isinstance(what, Published):
+        return sharing.of_release(what)
+    if isinstance(what, int) and not isinstance(what, bool):
+        return sharing.of_lesson(str(what), seed)
+    if isinstance(what, str | Path):
+        path = Path(what)
+        if path.is_dir():
+            return sharing.of_paths([path / "guarantee.json", path / "release.csv"])
+        return sharing.of_paths([path])
+    raise InputError(
+        f"There is nothing to send of {type(what).__name__}.",
+        field="what",
+        hint="Give a source, a release, the number of a lesson or a path of a release.",
+    )

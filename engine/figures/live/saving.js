@@ -1,0 +1,59 @@
+// The figure as a file.
+
+const KEPT = ['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray',
+  'stroke-linecap', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'paint-order'];
+
+function save(S, asked) {
+  if (!S.data.downloads) return;
+  const kind = asked.split('-')[1], {text, width, height} = standalone(S);
+  if (kind === 'svg') {
+    const url = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
+    download(S, url, 'svg');
+    return setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+  const image = new Image();
+  image.onload = () => {
+    const canvas = Object.assign(document.createElement('canvas'), {width: 2 * width, height: 2 * height});
+    canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
+    download(S, canvas.toDataURL('image/png'), 'png');
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+function standalone(S) {                  // both plots with their colours written in, title and source
+  const box = S.q('#figure'), ink = getComputedStyle(box).color, told = caption(S), top = 18 * told.length + 12;
+  const page = getComputedStyle(document.querySelector('[data-testid=stApp]') || document.body).backgroundColor;
+  const width = S.width + 16, height = top + S.main.height + S.difference.height + 8;
+  const whole = svg('svg', {xmlns: SVG, width, height, viewBox: `-8 0 ${width} ${height}`},
+    svg('rect', {x: -8, y: 0, width, height, fill: page}),
+    ...told.map((line, k) => svg('text', {x: 4, y: 18 * (k + 1), fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
+  let y = top;
+  for (const P of [S.main, S.difference]) {
+    const copy = P.svg.cloneNode(true), seen = P.svg.querySelectorAll('*');
+    copy.querySelectorAll('*').forEach((node, k) => {
+      const style = getComputedStyle(seen[k]);
+      if (/^(path|line|rect|text|circle)$/.test(node.tagName)) {
+        for (const name of KEPT) node.setAttribute(name, style.getPropertyValue(name).replaceAll('"', "'"));
+      }
+    });
+    copy.querySelectorAll('.grip').forEach(node => node.remove());
+    copy.querySelectorAll('[class]').forEach(node => node.removeAttribute('class'));
+    for (const name of ['id', 'role']) copy.removeAttribute(name);
+    for (const [name, value] of Object.entries({x: 0, y, width: S.width, height: P.height})) copy.setAttribute(name, value);
+    whole.append(copy);
+    y += P.height;
+  }
+  return {text: new XMLSerializer().serializeToString(whole), width, height};
+}
+
+function caption(S) {                     // sentences, broken into lines that fit
+  const {title, epsilons, source, errors} = S.data, {budget} = S.picked;
+  return lines(S, `${title}. ε = ${epsilons[budget]}, ${errors[budget][2]}. ${S.answer ? `${S.answer} ` : ''}${source}.`, S.width - 8);
+}
+
+function download(S, url, ending) {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `privacy-curves-epsilon-${S.data.epsilons[S.picked.budget]}.${ending}`;
+  link.click();
+}
