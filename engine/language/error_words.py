@@ -17,14 +17,22 @@ _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared
 PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
+def error_name(facts: PublicFacts) -> str:
+    """Name the error of a mean curve: a forecast by the twin, if the curves are real."""
+    return "error" if is_simulated(facts) else "forecast error"
+
+
+def is_simulated(facts: PublicFacts) -> bool:
+    return facts.kind in (DataKind.SIMULATED, DataKind.TWIN)
+
+
 def distance(facts: PublicFacts, of: str = "estimate") -> str:
     """Name an error: for real data, without a known truth, by its reference.
 
     `of` is the content of a release: what would be published without protection is the non-private
     one. The result is "error" on simulated data: the distance from the truth.
     """
-    is_known = facts.kind in (DataKind.SIMULATED, DataKind.TWIN)
-    return "error" if is_known else f"distance from the non-private {of}"
+    return "error" if is_simulated(facts) else f"distance from the non-private {of}"
 
 
 def what_limits(shares: Sequence[float]) -> str:
@@ -103,22 +111,6 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
     if error == whole:
         return f"With all sources the error is **{of}**."
     return f"With the selected sources the error is **{here}** of {of}."
-
-
-def parts_key(has_sampling: bool) -> str:
-    """Write the key to lines of single releases.
-
-    Parameters
-    ----------
-    has_sampling : bool
-        Whether each release is of fresh curves, so that sampling variability can be seen.
-    """
-    if has_sampling:
-        return "Each line: one release of newly drawn curves minus the true mean."
-    return (
-        "Each line: one release minus the non-private mean. Sampling variability cannot be "
-        "seen in real curves."
-    )
 
 
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:

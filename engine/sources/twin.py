@@ -239,6 +239,11 @@ class Twin(Source[CurveData], SimulatedTwin):
         )
 
 
+def studied(source: Source[CurveData]) -> Source[CurveData]:
+    """Return curves whose truth is known: these if they are simulated, else their twin."""
+    return source if source.is_random else Twin.of(source.facts, source.sizes)
+
+
 def bends(facts: PublicFacts, times: Array) -> Array:
     """A rise with bends about 0, in half-ranges; down again if the curve ends where it began."""
     if facts.periodic:

@@ -34,7 +34,7 @@ from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, within
 from engine.simulation.studies import Budgets
 from engine.sources import Source
-from engine.sources.twin import Twin
+from engine.sources.twin import Twin, studied
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.answer import usual_target as usual_error
 from engine.topics.sites import site_table
@@ -242,7 +242,7 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     each = [row.n_observations_per_curve for row in taking_part]
     if not source.is_random:
         source.facts.check_stated()
-        source = Twin.of(source.facts, source.sizes)
+    source = studied(source)
     if source.has_free_sites:
         return source.with_sites(people, each)
     if people == [*source.sizes.n_curves_per_server] and {*each} == {

@@ -18,6 +18,7 @@ from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
+from engine.sources.twin import studied
 from engine.topics.mean import charts, live
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.charts import Method
@@ -148,16 +149,12 @@ def _how_close(scene: Scene, k: int) -> list[components.Said]:
     return [
         components.Said(
             quality.accuracy(
-                scene.facts,
-                float(scene.error[k]),
-                float(study.within[k]),
-                study.baseline,
-                scene.source.is_random,
+                scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline
             )
         ),
         components.Said(
             quality.rests_on(
-                "95 % of releases", study.simulated(k, studies.data_sets(scene.source))
+                "95 % of releases", study.simulated(k, studies.data_sets(studied(scene.source)))
             )
         ),
     ]
@@ -171,6 +168,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
     if np.isfinite(scene.floor[k]):
         dashed += " Dash-dotted: floor."
     floor = quality.floor(facts, float(scene.floor[k]), float(scene.error[k]))
+    own = scene.answer.from_own_mean
     planned = quality.planned(facts, preview.verdicts[k], float(preview.planned[k]))
     drowned = quality.useless(
         facts, float(scene.error[k]), preview.budgets[k], preview.data.n_curves
@@ -179,6 +177,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
         components.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
         components.Said(floor),
         components.Said(planned, "small"),
+        components.Said("" if own is None else quality.from_own_mean(facts, own[k]), "small"),
         components.Said(drowned, "warning"),
     ]
     return [paragraph for paragraph in paragraphs if paragraph.text]
@@ -306,7 +305,7 @@ def numbers(scene: Scene) -> None:
     preview, study = scene.answer, scene.answer.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.brief().error_in_words
-    from_what = error_words.distance(scene.facts, "mean")
+    from_what = error_words.error_name(scene.facts)
     st.markdown(
         f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
         + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published.")
@@ -380,7 +379,7 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
-        parts_left = _switches(parts.has_sampling, error_words.PARTS)
+        parts_left = _switches(error_words.PARTS)
     scene.draw(
         "The error without some of its parts",
         charts.left(parts, parts_left, method, facts),
@@ -390,21 +389,20 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     st.markdown(
         error_words.parts_left(facts, parts.error[parts_left], parts.error[True, True, True])
     )
-    st.markdown(f":small[{error_words.parts_key(parts.has_sampling)}]")
+    st.markdown(":small[Each line: one release of newly drawn curves minus the true mean.]")
 
 
-def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
+def _switches(names: tuple[str, ...]) -> Chosen:
     """Draw a switch for each part; a link keeps them as one number."""
     mask = session.looked_at("parts", range(2 ** len(PARTS)), _ALL)
     for k, name in enumerate(names):
-        if k != PARTS.index("sampling") or has_sampling:
-            controls.bound(
-                st.toggle,
-                capital(name),
-                bool(mask >> k & 1),
-                partial(_look_at_parts, mask ^ 1 << k),
-                f"part_{PARTS[k]}",
-            )
+        controls.bound(
+            st.toggle,
+            capital(name),
+            bool(mask >> k & 1),
+            partial(_look_at_parts, mask ^ 1 << k),
+            f"part_{PARTS[k]}",
+        )
     first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
     return first, second, third
 

@@ -7,6 +7,7 @@ import streamlit as st
 from engine.figures import small_charts
 from engine.language import error_words, glossary, quality
 from engine.simulation import studies
+from engine.sources.twin import studied
 from engine.topics.mean.charts import Shows, curve
 from pages.parts import summaries
 from pages.parts.explore.cards import simulate_doubled
@@ -99,15 +100,14 @@ def error(view: MeanCurve) -> None:
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(
         quality.accuracy(
-            facts,
-            float(view.error[view.step]),
-            float(study.within[view.step]),
-            study.baseline,
-            view.source.is_random,
+            facts, float(view.error[view.step]), float(study.within[view.step]), study.baseline
         )
     )
-    simulated = study.simulated(view.step, studies.data_sets(view.source))
+    simulated = study.simulated(view.step, studies.data_sets(studied(view.source)))
     st.markdown(quality.rests_on("95 % of releases", simulated))
+    if view.answer.from_own_mean is not None:
+        own = quality.from_own_mean(facts, float(view.answer.from_own_mean[view.step]))
+        st.markdown(f":small[{own}]")
     if limit := view.limit_of_band(view.step):
         st.markdown(f":small[{limit}]")
     view.draw(

@@ -54,13 +54,14 @@ def pinnable(
     )
     if pins_here and not name and not reason and components.pin_pressed(key):
         name = pins.keep(page, token)
-    of = "mean" if session.task_on_screen() == settings.TASK else "estimate"
+    is_of_mean = session.task_on_screen() == settings.TASK
+    error = error_words.error_name(facts) if is_of_mean else error_words.distance(facts)
     components.strip(
         chips,
         budgets,
         at,
         person=facts.person,
-        error=capital(error_words.distance(facts, of)),
+        error=capital(error),
         link=not is_personal,
         pin=components.Pinning(name, reason) if pins_here else None,
         key=key,
