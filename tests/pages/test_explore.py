@@ -353,7 +353,7 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
         and not components(at, "figure")[0]["curves"]["downloads"]
     )
     at.selectbox(key="drawer_choice").set_value("accuracy").run()
-    wording.found("non private mean", words(at))
+    wording.found("own mean", words(at))
 
 
 def test_own_curves_never_enter_the_cache_that_visitors_share():
@@ -459,12 +459,6 @@ def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off()
     assert at.toggle(key="w_part_bias").value is True
 
 
-def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
-    at = open_page("c-sea_temperature~open-steps")
-    assert not [t for t in at.toggle if t.key == "w_part_sampling"]
-    wording.found("seen real curves", words(at))
-
-
 def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
     """In another place the browser would draw it anew: it would flash, and lose the keyboard."""
 
@@ -519,10 +513,10 @@ def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
     wording.missing("smallest error", text)
 
 
-def test_an_error_on_real_data_says_on_the_strip_and_in_the_figure_from_what_it_is():
+def test_an_error_on_real_data_is_called_a_forecast_on_the_strip_and_in_the_figure():
     at = open_page("m-bernstein~open-numbers", upload=own_curves(), show_upload=True)
-    wording.found("distance non private", components(at, "strip")[0]["error"], alone=True)
+    wording.found("forecast", components(at, "strip")[0]["error"], alone=True)
     figure = components(at, "figure")[0]["curves"]
-    wording.found("distance non private", figure["words"]["error"], alone=True)
-    wording.found("distance non private", words(at))
+    wording.found("forecast", figure["words"]["error"], alone=True)
+    wording.found("forecast", words(at))
     assert components(open_page("m-bernstein"), "strip")[0]["error"] == "Error"

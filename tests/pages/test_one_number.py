@@ -386,12 +386,7 @@ def check_page(at, page, key, said, odds, amber, facts):
         page
     )
     if said.written and page == "explore":
-        assert quality.accuracy(
-            facts,
-            said.error,
-            said.within,
-            said.baseline,
-        ) in words(at)
+        assert quality.accuracy(facts, said.error, said.within, said.baseline) in words(at)
 
 
 def check_pins(case):
