@@ -22,7 +22,6 @@ from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, S
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.study import Study
 from engine.numerics.proportions import Proportion
-from engine.privacy.failure import usual_delta
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import (
@@ -38,7 +37,6 @@ from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.twin import studied
 
-_EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "MeanStudy", "PlausibleBand")  # what another budget is put into
 MAX_READINGS = 2_000_000  # of one data set on screen
 
@@ -501,68 +499,4 @@ def _error(
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where(
         [v is None or v.is_feasible for v in verdicts], root_mean_square(errors), np.nan
-    )
-
-
-def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]) -> Budget:
-    """Return the budget with the usual δ of other sizes, if it had the usual one of these."""
-    if budget.delta != usual_delta(before.sizes.n_curves):
-        return budget
-    return replace(budget, delta=usual_delta(after.sizes.n_curves))
-
-
-def if_doubled(
-    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-) -> dict[str, Array]:
-    """Compute how the error changes at every budget if people, observations or ε were doubled.
-
-    With more people the usual δ, 1/n², becomes that of their number, as it would on screen.
-
-    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. A δ
-    that was chosen stays. It is simulated at every third budget and read off between them.
-
-    Returns
-    -------
-    dict of str to (budgets,)
-        By “epsilon”, “people” and “observations”; −0.3 is 30 % less.
-    """
-    some = [*budgets[::_EVERY], *budgets[len(budgets) - 1 :]]
-
-    def error(changed: Source[CurveData], requested: Sequence[Budget]) -> Array:
-        once = list(dict.fromkeys(requested))  # many steps of the slider are twice another one
-        together = studies.grouped_by_delta([(budget,) for budget in once])
-        errors = np.concatenate(
-            [
-                root_mean_square(
-                    errors_and_shares(changed, mechanism, [once[k] for k in indices], seed)[0],
-                    axis=(1, 2),
-                )
-                for indices in together
-            ]
-        )
-        order = [k for indices in together for k in indices]
-        by_budget = dict(zip((once[k] for k in order), errors, strict=True))
-        return np.array([by_budget[budget] for budget in requested])
-
-    def with_twice(symbol: str) -> Source[CurveData]:
-        name = next(p.name for p in source.parameters() if p.symbol == symbol)
-        return replace(source, **{name: 2 * getattr(source, name)})
-
-    single, twice = np.split(
-        error(source, [*some, *(replace(b, epsilon=2 * b.epsilon) for b in some)]), 2
-    )
-    changes = {"epsilon": twice / single - 1}
-    for size, symbol in (("people", "n"), ("observations", "m")):
-        with contextlib.suppress(InputError):  # beyond what can be simulated
-            larger = with_twice(symbol)
-            changes[size] = (
-                error(larger, [_by_rule(budget, source, larger) for budget in some]) / single - 1
-            )
-    return {size: _between(budgets, some, relative) for size, relative in changes.items()}
-
-
-def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:
-    """Interpolate values known at some budgets, on straight lines over log ε."""
-    return np.interp(
-        [math.log(b.epsilon) for b in budgets], [math.log(b.epsilon) for b in some], values
     )

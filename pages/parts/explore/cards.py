@@ -26,10 +26,10 @@ from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_part
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components
-from pages.shared.cards import guarantees
+from pages.shared.cards import better, guarantees
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import controls, layout, strips, timed
+from pages.shared.frame import controls, layout, strips
 from pages.shared.state import run, session, settings
 
 # -- above and in the picture ------------------------------------------------------------
@@ -184,11 +184,10 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 
 
 def limits(scene: Scene) -> None:
-    """Show the parts of the error, and the gain of doubling a size; follows the slider."""
+    """Show the parts of the error, which follow the slider, and what would make it smaller."""
     shares = scene.answer.study.shares
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
-        _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
         _draw_steps(
             scene,
             "Parts of the error",
@@ -204,14 +203,7 @@ def limits(scene: Scene) -> None:
                 *[components.Said(text, "small") for text in [scene.limit_of_band(k)] if text],
             ],
         )
-        if scene.knows_changes:
-            _sentences(
-                scene,
-                "doubled",
-                lambda k: [components.Said(text) for text in [scene.if_doubled(k)] if text],
-            )
-        else:
-            simulate_doubled(scene)
+        better.of_a_mean(scene, float(scene.error[scene.step]))
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
@@ -219,11 +211,6 @@ def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
         return []
     key = error_words.shares_key(scene.answer.study.shares[k])
     return [components.Said(key, "small")]
-
-
-def simulate_doubled(scene: Scene) -> None:
-    """Start the slowest computation once the page stands, if its visitor stays."""
-    timed.afterwards("Doubled sizes are being simulated.", lambda: scene.changes)
 
 
 def _sentences(scene: Scene, key: str, make: Callable[[int], list[components.Said]]) -> None:

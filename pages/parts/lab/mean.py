@@ -10,8 +10,8 @@ from engine.simulation import studies
 from engine.sources.twin import studied
 from engine.topics.mean.charts import Shows, curve
 from pages.parts import summaries
-from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
+from pages.shared.cards import better
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import run, session
@@ -121,11 +121,7 @@ def error(view: MeanCurve) -> None:
     floor = quality.floor(facts, float(view.floor[view.step]), float(view.error[view.step]))
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))
-    st.markdown(view.what_limits(view.step))
     shares = study.shares[view.step]
     view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS), "split", 44)
     st.markdown(f":small[{error_words.shares_key(shares)}]")
-    if view.knows_changes:
-        st.markdown(view.if_doubled(view.step))
-    else:
-        simulate_doubled(view)
+    better.of_a_mean(view, float(view.error[view.step]))
