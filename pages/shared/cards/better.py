@@ -12,7 +12,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.sources.twin import Twin, studied
-from engine.topics.better import TITLE, Better, Change, Quantity, best
+from engine.topics.better import MOST, TITLE, Better, Change, Quantity, best
 from engine.topics.mean import better as of_mean
 from pages.shared.frame import layout, timed
 from pages.shared.frame.page import ReleaseView
@@ -42,14 +42,14 @@ def show(
 ) -> None:
     """Draw the entries that are known; the others follow one by one once the page stands.
 
-    `at_once` are entries whose gain needs no further answer.
+    `at_once` are concessions whose gain needs no further answer: they come last.
     """
     calls = [measured.call(change) for change in changes]
 
     def draw(known: Mapping[int, Any]) -> None:
         answers = ((changes[k], measured.value(answer)) for k, answer in known.items())
         found = best(answers, measured.quantity, measured.now, measured.unit)
-        _entries([*at_once, *found], task)
+        _entries([*found, *at_once][:MOST], task)
 
     timed.one_by_one(measured.compute, calls, draw)
 
