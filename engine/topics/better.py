@@ -143,11 +143,17 @@ def more_budget(budget: Budget) -> list[Change]:
     return [Change(f"Spend ε = {number(twice.epsilon)}", {"budget": twice})]
 
 
-def other_method(facts: PublicFacts, mechanism: Mechanism, budget: Budget) -> list[Change]:
-    """Propose the default method for a mean curve in place of another kind."""
+def other_method(
+    facts: PublicFacts, people: int, mechanism: Mechanism, budget: Budget, delta: float | None
+) -> list[Change]:
+    """Propose the default method for a mean curve in place of another kind.
+
+    `delta` is δ as it was chosen, or None for the rule of all pages.
+    """
     default = mechanisms.get(MEAN_FUNCTION.mechanism)
     if isinstance(mechanism, default):
         return []
     method = default().comparable(facts)
-    after = {"mechanism": method, "budget": method.suited(budget)}
+    suited = replace(budget, delta=method.delta(people, delta).value)
+    after = {"mechanism": method, "budget": suited}
     return [Change(f"Use the {uncapital(default.label)}", after)]

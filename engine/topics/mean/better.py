@@ -20,12 +20,17 @@ from engine.topics.mean.answer import errors_and_shares
 _QUICK = 200_000  # observations of one data set, up to which larger sizes are simulated
 
 
-def changes(source: Source[CurveData], mechanism: Mechanism, budget: Budget) -> list[Change]:
-    """List what could be stated of a file, larger simulated data, another method, and ε."""
+def changes(
+    source: Source[CurveData], mechanism: Mechanism, budget: Budget, delta: float | None = None
+) -> list[Change]:
+    """List what could be stated of a file, larger simulated data, another method, and ε.
+
+    `delta` is δ as it was chosen, or None for the rule of all pages.
+    """
     return [
         *_stated(source),
         *_larger(source, budget),
-        *other_method(source.facts, mechanism, budget),
+        *other_method(source.facts, source.sizes.n_curves, mechanism, budget, delta),
         *more_budget(budget),
     ]
 

@@ -9,9 +9,15 @@ from engine.topics.better import Change, Quantity, more_budget, other_method, st
 from engine.topics.release.preview import ReleasePreview
 
 
-def changes(facts: PublicFacts, mechanism: Mechanism, budget: Budget) -> list[Change]:
-    """List what the holder could state, another method of a mean curve, and ε."""
-    method = other_method(facts, mechanism, budget) if mechanism.main_task is MEAN_FUNCTION else []
+def changes(
+    facts: PublicFacts, people: int, mechanism: Mechanism, budget: Budget, delta: float | None
+) -> list[Change]:
+    """List what the holder could state, another method of a mean curve, and ε.
+
+    `delta` is δ as it was chosen, or None for the rule of all pages.
+    """
+    is_of_mean = mechanism.main_task is MEAN_FUNCTION
+    method = other_method(facts, people, mechanism, budget, delta) if is_of_mean else []
     return [*statements(facts), *method, *more_budget(budget)]
 
 

@@ -282,4 +282,7 @@ def _better(choice: Choice, simulated: ReleasePreview) -> None:
         unit,
         of_releases.value,
     )
-    better.show(of_releases.changes(source.facts, choice.mechanism, budget), measured, choice.task)
+    changes = of_releases.changes(
+        source.facts, source.sizes.n_curves, choice.mechanism, budget, choice.settings.delta
+    )
+    better.show(changes, measured, choice.task)

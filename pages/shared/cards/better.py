@@ -66,7 +66,11 @@ def of_a_mean(view: ReleaseView, error: float) -> None:
     }
     unit = view.facts.value_unit
     measured = Measured(of_mean.error_after, arguments, Quantity.ERROR, error, unit)
-    show(of_mean.changes(view.source, view.mechanism, view.budget), measured, TASK)
+    show(
+        of_mean.changes(view.source, view.mechanism, view.budget, view.settings.delta),
+        measured,
+        TASK,
+    )
 
 
 def _entries(found: Sequence[Better], task: str) -> None:
