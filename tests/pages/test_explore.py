@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.language import error_words, numbers, odds_words, quality
+from engine.language import numbers, odds_words, quality
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
-from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, mean_over_budgets, other_methods
-from pages.parts.explore import scene
+from engine.topics.mean.answer import EPSILON_STEPS, mean_over_budgets, other_methods
 from pages.shared.state import links, run, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
@@ -97,29 +96,6 @@ def test_numbers_on_screen_are_those_of_the_engine():
     one = EPSILON_STEPS.index(1.0)
     error, within = result.study.error[one], result.study.within[one]
     assert quality.accuracy(usual.source.facts, error, within, result.study.baseline) in words(at)
-    assert error_words.what_limits(result.study.shares[one]) in words(at)
-
-
-@pytest.mark.slow
-def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
-    asked, answer = [], run.answer
-    monkeypatch.setattr(scene, "uses_workers", lambda: True)
-    monkeypatch.setattr(
-        run,
-        "answer",
-        lambda function, *arguments, **options: (
-            asked.append(function) or answer(function, *arguments, **options)
-        ),
-    )
-    at = open_page("seed-7207~open-accuracy")  # a seed that no other test asks for
-    assert "being simulated" in words(at) and "If you doubled…" not in words(at)
-    wording.found("root mean squared", words(at))
-    assert if_doubled not in asked
-    now = links.decode("seed-7207")[0]
-    shown = run.mean_at_every_step(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
-    answer(if_doubled, now.source, now.mechanism, shown.budgets, now.seed)
-    at.run()
-    assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
 @pytest.mark.slow
@@ -357,7 +333,6 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
 
 
 def test_own_curves_never_enter_the_cache_that_visitors_share():
-    from pages.shared.state import run
 
     before = set(run._SHARED._results)
     open_page(upload=own_curves(), show_upload=True)

@@ -26,7 +26,6 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import studied
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
-    if_doubled,
     mean_over_budgets,
     other_methods,
     simulated_study,
@@ -88,14 +87,6 @@ def test_errors_of_real_curves_are_those_of_their_twin_and_no_distances_from_the
     assert result.from_own_mean.shape == (2,)
     assert not np.isclose(result.from_own_mean, result.study.error, rtol=0.01).any()
     assert mean_over_budgets(SOURCE, METHOD, DELTA, 1, [1.0, 10.0]).from_own_mean is None
-
-
-def test_doubling_people_or_epsilon_helps_where_noise_dominates():
-    method = NoisyGradientMean(truncation=3)  # the rule would keep more functions of more people
-    changes = if_doubled(SOURCE, method, [Budget(0.5, DELTA)], 1)
-    assert changes["people"][0] == pytest.approx(-0.5, abs=0.15)
-    assert changes["epsilon"][0] == pytest.approx(-0.5, abs=0.15)
-    assert abs(changes["observations"][0]) < 0.5
 
 
 def test_sizes_beyond_a_picture_are_refused_with_their_limit():
