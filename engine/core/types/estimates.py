@@ -284,6 +284,12 @@ class Estimate:
         shares = {caution.text: caution.applies[budget].mean() for caution in self._beside_band}
         return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
+    @property
+    def first_on_page(self) -> tuple[str, ...]:
+        """What a page may say of the first release, worst first."""
+        kinds = self.warnings_by_kind(0, is_of_page=True)
+        return tuple(text for text, applies in kinds if applies.flat[0])
+
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """List warnings of the first data set at the first budget, each with their share."""
         return tuple(

@@ -79,8 +79,9 @@ class Scene(ReleaseView):
         """Name the assumption of the confidence band that releases do not show; empty if none."""
         if self.answer.band is None:
             return ""
+        few = quality.few_functions(self.answer.band.n_functions[step])
         always = self.mechanism.limit_of_band(self.facts)
-        return f"{always} {self.answer.not_shown[step]}".strip()
+        return " ".join(filter(None, (few, always, self.answer.not_shown[step])))
 
     @property
     def start(self) -> live.Picked:

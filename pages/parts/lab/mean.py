@@ -46,9 +46,9 @@ class MeanCurve(Scene):
     def details(self) -> list[Detail]:
         return [*super().details(), *summaries.of_a_mean(self)]
 
-    def promise(self) -> None:
-        super().promise()
-        summaries.warn_of_the_grid(self.mechanism, 1)
+    @property
+    def cautions(self) -> list[str]:
+        return [summaries.of_the_grid(self.mechanism, 1), *super().cautions]
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -83,13 +83,6 @@ def estimate(view: MeanCurve) -> None:
         f"curve {view.step} {shows}", lambda: curve(view.answer, view.step, shows)
     )
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
-    smoothed = (
-        ""
-        if view.answer.band is None
-        else quality.few_functions(view.answer.band.n_functions[view.step])
-    )
-    if smoothed:
-        st.warning(smoothed, icon=":material/warning:")
 
 
 def error(view: MeanCurve) -> None:
