@@ -1,6 +1,7 @@
 """The list on pages: a button keeps what it promises, and no screen has more than one caution."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
