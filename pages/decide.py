@@ -22,6 +22,7 @@ with left:
     contributions_place = layout.pending(view.data)
 with right:
     memo_place = layout.pending(view.data, memo.SHEET)
+    better_place = layout.pending(view.data)
 strip_place = layout.pending(view.data, layout.STRIP)
 with layout.user_errors():
     options.solve(view)
@@ -36,6 +37,8 @@ with strip_place():
 layout.chips(controls.all_changed(view.decided.key))
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
+with better_place(), layout.user_errors():
+    options.what_helps(view)
 with map_place(), layout.user_errors():
     options.error_map(view)
 drawer.show(contents)  # last: its numbers are those of all charts

@@ -137,7 +137,7 @@ def study_memo(
         is_reached=chosen is not None,
         verdict=unbroken(decision_words.verdict(answer)),
         at_one_point=unbroken(decision_words.at_one_point(answer)),
-        cautions=[unbroken(text) for text in decision_words.cautions(answer)],
+        no_margin=unbroken(decision_words.no_margin(answer)),
         sites=decision_words.table_of_sites(profile),
         contributions=unbroken(decision_words.contributions(answer)),
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.core.types import Array, DataKind, PublicFacts
-from engine.language.grammar import capital, escape
-from engine.language.numbers import change, in_unit, number, percent, together, with_unit
+from engine.language.grammar import escape
+from engine.language.numbers import in_unit, number, percent, together, with_unit
 
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
@@ -17,36 +17,22 @@ _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared
 PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
+def error_name(facts: PublicFacts) -> str:
+    """Name the error of a mean curve: a forecast by the twin, if the curves are real."""
+    return "error" if is_simulated(facts) else "forecast error"
+
+
+def is_simulated(facts: PublicFacts) -> bool:
+    return facts.kind in (DataKind.SIMULATED, DataKind.TWIN)
+
+
 def distance(facts: PublicFacts, of: str = "estimate") -> str:
     """Name an error: for real data, without a known truth, by its reference.
 
     `of` is the content of a release: what would be published without protection is the non-private
     one. The result is "error" on simulated data: the distance from the truth.
     """
-    is_known = facts.kind in (DataKind.SIMULATED, DataKind.TWIN)
-    return "error" if is_known else f"distance from the non-private {of}"
-
-
-def what_limits(shares: Sequence[float]) -> str:
-    """Name the largest part of the squared error, or the two that share it.
-
-    Parameters
-    ----------
-    shares : sequence of three floats
-        Shares of the squared error, adding up to one, in the order of `PARTS`.
-
-    Returns
-    -------
-    str
-        Markdown; two parts are named where they are within ten percentage points.
-    """
-    named = sorted(zip(shares, PARTS, strict=True), reverse=True)
-    (first, name), (second, other) = named[0], named[1]
-    if first - second <= 0.1:
-        name, other = (part.removesuffix(" and clipping") for part in (name, other))
-        return f"**{capital(name)} and {other}** share the squared error about equally."
-    verb = "make" if " and " in name else "makes"
-    return f"**{capital(name)}** {verb} up {percent(first)} of the squared error."
+    return "error" if is_simulated(facts) else f"distance from the non-private {of}"
 
 
 def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
@@ -103,36 +89,6 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
     if error == whole:
         return f"With all sources the error is **{of}**."
     return f"With the selected sources the error is **{here}** of {of}."
-
-
-def parts_key(has_sampling: bool) -> str:
-    """Write the key to lines of single releases.
-
-    Parameters
-    ----------
-    has_sampling : bool
-        Whether each release is of fresh curves, so that sampling variability can be seen.
-    """
-    if has_sampling:
-        return "Each line: one release of newly drawn curves minus the true mean."
-    return (
-        "Each line: one release minus the non-private mean. Sampling variability cannot be "
-        "seen in real curves."
-    )
-
-
-def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
-    """Write a Markdown line for each size that could be doubled, in the order of `changes`.
-
-    `changes` is the relative change of the error when "people", "observations" or "epsilon" is
-    doubled; −0.3 is 30 % less.
-    """
-    names = {
-        "people": facts.people,
-        "observations": f"observations per {facts.person}",
-        "epsilon": "ε",
-    }
-    return [f"{names[size]}: error **{change(relative)}**" for size, relative in changes.items()]
 
 
 def when_free(epsilons: Sequence[float], private: Array) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from engine.core.bands import holds_a_constant, least_change
 from engine.core.lists import counted
 from engine.core.types import Array, Budget, PublicFacts
+from engine.language.error_words import error_name
 from engine.language.grammar import capital, escape, span, uncapital
 from engine.language.numbers import (
     digits_down,
@@ -30,30 +31,28 @@ _ENOUGH_IN_A_ROUND = 10
 _FEW_FUNCTIONS = 6  # kept, from which a release cannot be asked whether they are enough
 
 
-def accuracy(
-    facts: PublicFacts, error: float, within: float, baseline: float | None, is_truth: bool = True
-) -> str:
-    """State the accuracy of the average: its error, the 95 % value, and the error without privacy.
+def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | None) -> str:
+    """State the error of the average, what 95 % of releases stay within, and that without privacy.
 
-    Parameters
-    ----------
-    error : float
-        Root mean squared distance over the range of time.
-    within : float
-        The distance that 95 % of releases stay within; left out where it is not finite.
-    is_truth : bool
-        Whether the true mean is known; else errors are from the average of the same curves
-        without protection.
+    `within` is left out if it is not finite.
     """
     unit = escape(facts.value_unit)
     x, y = (in_unit(value, unit) for value in (error, within))
-    target = "the true mean" if is_truth else "the non-private mean"
-    text = f"The error is **{x}**: root mean squared distance from {target} over {span(facts)}."
+    text = (
+        f"The {error_name(facts)} is **{x}**: root mean squared distance from the true mean "
+        f"over {span(facts)}."
+    )
     if math.isfinite(within):
         text += f" In 95 % of releases the distance is at most {y}."
     if baseline is None:
         return text
     return f"{text} Without privacy the error is {in_unit(baseline, unit)}."
+
+
+def from_own_mean(facts: PublicFacts, distance: float) -> str:
+    """State how far releases are from the non-private mean, which their holder alone knows."""
+    whose = "your own mean, which only you know" if facts.is_upload else "the non-private mean"
+    return f"Typical distance of a release from {whose}: {in_unit(distance, escape(facts.value_unit))}."
 
 
 def rests_on(claim: str, simulated: Proportion) -> str:

@@ -24,6 +24,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
+    Said,
     Sizes,
     TimeLaw,
 )
@@ -182,7 +183,9 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         design = facts.design
         for k, name in enumerate(fit.functions):
             if doubted[..., k].any():
-                yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
+                yield Caution(
+                    _too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k], Said.LINE
+                )
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
@@ -190,13 +193,13 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1)
             )
             asked = released & ~few[:, None, None]
-            yield Caution(FEATURES, asked & (finer | steep))
+            yield Caution(FEATURES, asked & (finer | steep), Said.LINE)
         if not design.is_known and self.design == "stated":
-            yield Caution(TIMES_UNKNOWN, released)
+            yield Caution(TIMES_UNKNOWN, released, Said.STATED)
         elif design.density:
-            yield Caution(TIMES_UNEVEN, released)
+            yield Caution(TIMES_UNEVEN, released, Said.STATED)
         elif few.any() and not self.is_between_times(facts):
-            yield Caution(TIMES_UNEVEN, released & few[:, None, None])
+            yield Caution(TIMES_UNEVEN, released & few[:, None, None], Said.STATED)
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

@@ -24,6 +24,7 @@ from engine.core.types import (
     LateCautions,
     Public,
     PublicFacts,
+    Said,
     Sizes,
 )
 from engine.mechanisms import mechanisms
@@ -179,7 +180,7 @@ class Frl(Selection, KernelRelease):
             fit = super().fitted(data, plans, draws, rng)
             is_skewed = self.messages == "three" and not data.facts.symmetric
             every = np.ones(fit.coefficients.shape[:3], dtype=bool)
-            skewed = (Caution(CENTRE_NOT_MEAN, every),) if is_skewed else ()
+            skewed = (Caution(CENTRE_NOT_MEAN, every, Said.STATED),) if is_skewed else ()
             return replace(fit, cautions=LateCautions(lambda: (*skewed, *fit.cautions)))
         indices: dict[str, list[int]] = {"one": [], "three": []}
         for k, plan in enumerate(plans):
@@ -286,11 +287,11 @@ def _side_by_side(fits: Sequence[Fit], indices: Sequence[Sequence[int]]) -> Fit:
     order = np.argsort(np.concatenate(indices))
 
     def cautions() -> tuple[Caution, ...]:
-        texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
+        first = {caution.text: caution for fit in reversed(fits) for caution in fit.cautions}
         return tuple(
-            Caution(
-                text,
-                np.concatenate(
+            replace(
+                caution,
+                applies=np.concatenate(
                     [
                         next(
                             (caution.applies for caution in fit.cautions if caution.text == text),
@@ -300,7 +301,7 @@ def _side_by_side(fits: Sequence[Fit], indices: Sequence[Sequence[int]]) -> Fit:
                     ]
                 )[order],
             )
-            for text in texts
+            for text, caution in first.items()
         )
 
     return replace(

@@ -21,6 +21,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
+    Said,
     SampleData,
     Sizes,
 )
@@ -584,7 +585,7 @@ def _cautions(
         (UNSURE, near_zero),
     )
     return tuple(
-        Caution(text, columns.released(applies))
+        Caution(text, columns.released(applies), Said.LINE)
         for text, applies in each
         if columns.released(applies).any()
     )

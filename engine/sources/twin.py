@@ -328,6 +328,11 @@ def _group_sizes(drawn: Indices, size: int) -> Indices:
     return np.repeat(kinds, drawn.ravel() // kinds)
 
 
+def studied(source: Source[CurveData]) -> Source[CurveData]:
+    """Return curves whose truth is known: these if they are simulated, else their twin."""
+    return source if source.is_random else Twin.of(source.facts, source.sizes)
+
+
 def bends(facts: PublicFacts, times: Array) -> Array:
     """A rise with bends about 0, in half-ranges; down again if the curve ends where it began."""
     if facts.periodic:

@@ -49,7 +49,6 @@ class Effects(ReleaseView):
         self.answer: CoefficientsAnswer = run.answer(coefficients_answer, *self.arguments)
         self.facts, self.sizes = self.answer.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
-        self.warning = " ".join(text for text, _ in self.answer.warnings)
 
     def brief(self) -> Brief:
         return self.brief_with(self.answer.error, self.answer.within, self.facts.value_unit)
@@ -59,6 +58,7 @@ class Effects(ReleaseView):
         return [
             *super().cautions,
             quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes)),
+            *words.warned(self.answer),
         ]
 
     def formula(self) -> None:
@@ -117,7 +117,6 @@ def functions(view: Effects) -> None:
         label_visibility="collapsed",
         help="Difference: releases less the functions without privacy.",
     )
-    layout.warned(words.warned(answer, mode == _ONE))
     displayed = answer.difference() if mode == _DIFFERENCE else answer
     order = list(range(len(answer.names)))
     for row in (order[k : k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):

@@ -11,6 +11,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary
+from engine.language.grammar import escape
 from engine.language.numbers import named
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
@@ -55,8 +56,12 @@ class Percentiles(LiveView):
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         if not self.answer.is_refused:
-            self.warning = " ".join(self.answer.warnings)
             self.error_awaited = "" if self.answer.errors.size else "being simulated"
+
+    @property
+    def cautions(self) -> list[str]:
+        own = [] if self.answer.is_refused else [*map(escape, self.answer.warnings)]
+        return [*super().cautions, *own]
 
     def brief(self) -> Brief:
         answer, unit = self.answer, self.facts.value_unit
@@ -125,9 +130,6 @@ def curves(view: Percentiles) -> None:
     look = controls.look(
         "Show", (_SHADES, _BANDS), "percentiles_show", label_visibility="collapsed"
     )
-    if not answer.is_refused:
-        for text in words.warned(answer):
-            st.warning(text, icon=":material/warning:")
     view.draw_steps(
         "Percentile curves",
         "percentiles",

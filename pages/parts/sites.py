@@ -362,12 +362,12 @@ def answer(view: SitesTable) -> None:
 def warnings(view: SitesTable) -> None:
     """Warn of few or unsuitable curves, and of promises that the constants do not keep."""
     assert view.answer is not None
-    for words in (
-        view.settings.mechanism.unsuited_because(view.facts),
-        quality.few_in_a_round(view.answer.together.fewest_in_a_round),
-    ):
-        if words:
-            st.warning(words, icon=":material/warning:")
+    layout.caution(
+        (
+            view.settings.mechanism.unsuited_because(view.facts),
+            quality.few_in_a_round(view.answer.together.fewest_in_a_round),
+        )
+    )
     if view.answer.together.is_refused:
         st.error(site_words.refused(view.facts), icon=":material/block:")
     spends = view.answer.together.spends

@@ -220,8 +220,7 @@ def intervals(view: Coefficients) -> None:
         "Confidence level for", list(_TARGETS), "sparse_target", format_func=_TARGETS.__getitem__
     )
     answer = _intervals_on_screen(view)
-    for text in answer.warnings:
-        st.warning(text, icon=":material/warning:")
+    layout.caution(answer.warnings)
     if not answer.is_refused:
         is_error = False
         if answer.truth is not None:

@@ -61,6 +61,10 @@ class Summary(ReleaseView):
             largest_part=largest_part(words.PARTS, chosen.parts),
         )
 
+    @property
+    def cautions(self) -> list[str]:
+        return [of_the_grid(self.mechanism, self.dimension), *super().cautions]
+
     def promise(self) -> None:
         super().promise()
         if self.chosen.refusal:
@@ -73,7 +77,6 @@ class Summary(ReleaseView):
             aim = words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes)
             if aim:
                 st.info(aim, icon=":material/info:")
-        warn_of_the_grid(self.mechanism, self.dimension)
 
     def question(self) -> Question:
         return ask(summaries_topic.summaries_answer, *self.asked)
@@ -288,14 +291,14 @@ def _spectrum(view: ReleaseView, by_coefficient: summaries_topic.Spectrum) -> No
             st.markdown(f":small[{printed}]")
 
 
-def warn_of_the_grid(mechanism: Mechanism, dimension: int) -> None:
-    """Warn of a release whose sensitivity grows without end on finer grids."""
-    if not feasible_smoothness.is_feasible(mechanism, dimension):
-        st.warning(
-            "**Only the grid makes this release possible.** The summary is less smooth "
-            "than the noise needs; see *Finer grids* under *All settings and details*.",
-            icon=":material/warning:",
-        )
+def of_the_grid(mechanism: Mechanism, dimension: int) -> str:
+    """Warn of a release whose sensitivity grows without end on finer grids; else empty."""
+    if feasible_smoothness.is_feasible(mechanism, dimension):
+        return ""
+    return (
+        "**Only the grid makes this release possible.** The summary is less smooth "
+        "than the noise needs; see *Finer grids* under *All settings and details*."
+    )
 
 
 def finer_grids(view: ReleaseView, dimension: int) -> list[Detail]:

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.language import error_words, numbers, odds_words, quality
+from engine.language import numbers, odds_words, quality
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
-from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, mean_over_budgets, other_methods
-from pages.parts.explore import scene
+from engine.topics.mean.answer import EPSILON_STEPS, mean_over_budgets, other_methods
 from pages.shared.state import links, run, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
@@ -97,29 +96,6 @@ def test_numbers_on_screen_are_those_of_the_engine():
     one = EPSILON_STEPS.index(1.0)
     error, within = result.study.error[one], result.study.within[one]
     assert quality.accuracy(usual.source.facts, error, within, result.study.baseline) in words(at)
-    assert error_words.what_limits(result.study.shares[one]) in words(at)
-
-
-@pytest.mark.slow
-def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
-    asked, answer = [], run.answer
-    monkeypatch.setattr(scene, "uses_workers", lambda: True)
-    monkeypatch.setattr(
-        run,
-        "answer",
-        lambda function, *arguments, **options: (
-            asked.append(function) or answer(function, *arguments, **options)
-        ),
-    )
-    at = open_page("seed-7207~open-accuracy")  # a seed that no other test asks for
-    assert "being simulated" in words(at) and "If you doubled…" not in words(at)
-    wording.found("root mean squared", words(at))
-    assert if_doubled not in asked
-    now = links.decode("seed-7207")[0]
-    shown = run.mean_at_every_step(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
-    answer(if_doubled, now.source, now.mechanism, shown.budgets, now.seed)
-    at.run()
-    assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
 @pytest.mark.slow
@@ -353,11 +329,10 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
         and not components(at, "figure")[0]["curves"]["downloads"]
     )
     at.selectbox(key="drawer_choice").set_value("accuracy").run()
-    wording.found("non private mean", words(at))
+    wording.found("own mean", words(at))
 
 
 def test_own_curves_never_enter_the_cache_that_visitors_share():
-    from pages.shared.state import run
 
     before = set(run._SHARED._results)
     open_page(upload=own_curves(), show_upload=True)
@@ -459,12 +434,6 @@ def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off()
     assert at.toggle(key="w_part_bias").value is True
 
 
-def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
-    at = open_page("c-sea_temperature~open-steps")
-    assert not [t for t in at.toggle if t.key == "w_part_sampling"]
-    wording.found("seen real curves", words(at))
-
-
 def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
     """In another place the browser would draw it anew: it would flash, and lose the keyboard."""
 
@@ -519,10 +488,10 @@ def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
     wording.missing("smallest error", text)
 
 
-def test_an_error_on_real_data_says_on_the_strip_and_in_the_figure_from_what_it_is():
+def test_an_error_on_real_data_is_called_a_forecast_on_the_strip_and_in_the_figure():
     at = open_page("m-bernstein~open-numbers", upload=own_curves(), show_upload=True)
-    wording.found("distance non private", components(at, "strip")[0]["error"], alone=True)
+    wording.found("forecast", components(at, "strip")[0]["error"], alone=True)
     figure = components(at, "figure")[0]["curves"]
-    wording.found("distance non private", figure["words"]["error"], alone=True)
-    wording.found("distance non private", words(at))
+    wording.found("forecast", figure["words"]["error"], alone=True)
+    wording.found("forecast", words(at))
     assert components(open_page("m-bernstein"), "strip")[0]["error"] == "Error"

@@ -6,14 +6,13 @@ import re
 import pytest
 import streamlit as st
 
-from engine.language import error_words, odds_words
+from engine.language import odds_words
 from engine.language.grammar import capital
-from engine.language.numbers import change
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
-from engine.topics.mean.answer import EPSILON_STEPS, if_doubled
+from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import DIALS, PlannedStudy, plan
 from engine.topics.rates import check as rate_check
@@ -227,23 +226,6 @@ def test_rates_says_what_limits_here_and_agrees_with_explore():
     wording.found("largest term rate", words(at))
     assert re.search(r"Fitted so that privacy makes up \d\d % of the squared error here", words(at))
     assert not at.error
-
-
-def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_rates():
-    explore, rate = visit("explore", "open-accuracy"), visit("rates")
-    usual = settings.Settings()
-    view = run.mean_at_every_step(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
-    at = [budget.epsilon for budget in view.budgets].index(1.0)
-    changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
-    here = {what: float(relative[at]) for what, relative in changes.items()}
-    here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
-    limit = error_words.what_limits(view.study.shares[at])
-    assert limit in words(explore) and limit in words(rate)
-    for sentence in map(typed, error_words.if_doubled(usual.source.facts, here)):
-        assert sentence in words(explore)
-    measured = [line for line in words(rate).splitlines() if line.startswith("- ")]
-    for size in ("people", "observations", "epsilon"):  # beside what theory says of the same
-        assert any(f"error **{typed(change(here[size]))}**, by theory" in line for line in measured)
 
 
 def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():

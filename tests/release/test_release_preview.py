@@ -122,14 +122,12 @@ def test_no_release_is_called_good_without_more_where_it_hides_peaks():
         assert ("broad shape" in said) == ("Details are lost" in said) == (peaks < PEAKS)
 
 
-def test_what_the_twin_happens_to_warn_of_is_told_apart_from_what_follows_from_stated_facts():
+def test_each_warning_of_simulated_releases_comes_with_how_many_carry_it():
     result = seen(1.0, Sizes((150,), 1200, 8))
-    shares = dict(result.warnings)
-    certain, possible = words.certain(result), words.possible(result)
-    assert len(certain) == sum(share == 1 for share in shares.values()) > 0
-    assert len(certain) + len(possible) == len(shares)
-    for each in possible:
-        wording.found("releases of twin", each)
+    carried = words.carried(result)
+    assert len(carried) == len(result.warnings) > 0
+    for sentence, (_, share) in zip(carried, result.warnings, strict=True):
+        assert (numbers.percent(share) in sentence) == (share < 1)
 
 
 def test_what_a_release_would_not_show_is_no_warning_of_its_preview():
@@ -179,7 +177,7 @@ def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
 def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_is_spent():
     result = seen(1.0, Sizes((150,), 1200, 8))
     few = [share for text, share in result.warnings if "basis functions are kept: short" in text]
-    assert few == [1.0] and any("short features" in text for text in words.certain(result))
+    assert few == [1.0] and any("short features" in text for text in words.carried(result))
     wording.missing("basis functions kept", [text for (text, _) in seen(8.0).warnings])
 
 

@@ -22,6 +22,7 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
+from engine.topics.decision.better import less
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import answer as planning_topic
 from engine.topics.sites.answer import without_baseline
@@ -93,11 +94,12 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     )  # nothing is published there
     missed = decision_topic.decision(falling, 0.5, "19")
     assert missed.chosen is None
-    least, moderate = missed.remedies
-    assert least.target >= distance[-1] and moderate.target >= distance[EPSILON_STEPS.index(1.0)]
-    assert moderate.epsilon <= 1.0
+    least, moderate = less(missed)
+    assert least.apply["target"] >= distance[-1]
+    assert moderate.apply["target"] >= distance[EPSILON_STEPS.index(1.0)]
+    assert moderate.gain.then <= 1.0
     nothing = decision_topic.decision(made(profiles["sites"], [np.nan] * steps), 1.0, "19")
-    assert (nothing.chosen, nothing.options, nothing.remedies) == (None, [], ())
+    assert (nothing.chosen, nothing.options, less(nothing)) == (None, [], ())
     wording.found("budget reaches target", words.verdict(nothing))
 
 
@@ -107,13 +109,14 @@ def test_what_is_offered_instead_of_a_target_out_of_reach_is_met_and_begins_with
     profile = profiles["sites"]
     nearly = float(profile.distance(0.95)[-1]) / 1.04
     missed = decision_topic.decision(profile, nearly, "19")
-    for remedy in missed.remedies:
-        again = decision_topic.decision(profile, remedy.target, remedy.confidence)
-        assert again.chosen.budget.epsilon == remedy.epsilon
-    targets = [remedy.target for remedy in missed.remedies if remedy.confidence == "19"]
+    offered = less(missed)
+    for entry in offered:
+        again = decision_topic.decision(profile, **entry.apply)
+        assert again.chosen.budget.epsilon == entry.gain.then
+    targets = [e.apply["target"] for e in offered if e.apply["confidence"] == "19"]
     assert targets == sorted(targets) and targets[0] <= 1.2 * nearly
-    fewer = [remedy for remedy in missed.remedies if remedy.confidence != "19"]
-    assert all(remedy.target == nearly for remedy in fewer) and missed.remedies[:1] == (*fewer,)[:1]
+    fewer = [entry for entry in offered if entry.apply["confidence"] != "19"]
+    assert all(e.apply["target"] == nearly for e in fewer) and offered[:1] == (*fewer,)[:1]
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.study import Study
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import studied
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import charts as mean_charts
 from engine.topics.mean.charts import Method
@@ -41,20 +42,12 @@ def test_all_parts_together_are_the_errors_of_the_picture():
 
 
 @pytest.mark.slow
-def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_the_average():
+def test_parts_of_real_curves_make_up_the_forecast_error_of_their_twin():
     source, budget = SeaTemperature(), Budget(1.0, 1e-4)
     parts = found(source, budget=budget)
-    result = mean_topic.with_budget(
-        mean_topic.mean_over_budgets(source, AdaptiveMean(), 1e-4, 1),
-        source,
-        AdaptiveMean(),
-        1,
-        0.9,
-    )
-    here = [b.epsilon for b in result.budgets].index(1.0)
-    assert not parts.has_sampling and not parts.sampling.any()
-    assert np.allclose(parts.lines(ALL), result.releases[here] - result.ordinary)
-    assert parts.error[ALL] == parts.error[True, False, True]
+    study = mean_topic.simulated_study(studied(source), AdaptiveMean(), (budget,), 1)
+    assert parts.sampling.any()
+    assert parts.error[ALL] == pytest.approx(study.error[0], rel=1e-9)
 
 
 def test_squares_of_the_parts_make_up_the_square_of_the_whole():

@@ -20,7 +20,6 @@ from engine.numerics.observation_times import draw_times, visit_times
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import sources
 from engine.sources.hormone_study import HormoneStudy, mean_reading
-from engine.topics.mean.answer import if_doubled
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -114,14 +113,6 @@ def test_more_sites_than_women_are_refused():
     with pytest.raises(InputError, match="Take fewer sites") as refused:
         HormoneStudy(n_curves=3, n_servers=4)
     assert refused.value.field == "n_servers"
-
-
-@pytest.mark.slow
-def test_doubling_its_sizes_can_be_asked_for():
-    budgets = tuple(Budget(e, 1e-5) for e in (1.0, 8.0))
-    changes = if_doubled(STUDY, AdaptiveMean(), budgets, 1)
-    assert set(changes) == {"epsilon", "people", "observations"}
-    assert changes["people"][0] < 0
 
 
 # -- the law of the times -------------------------------------------------------------------

@@ -23,9 +23,9 @@ from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import studied
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
-    if_doubled,
     mean_over_budgets,
     other_methods,
     simulated_study,
@@ -78,19 +78,15 @@ def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
     assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.95, abs=0.054)
 
 
-def test_real_curves_are_compared_with_their_own_average():
+def test_errors_of_real_curves_are_those_of_their_twin_and_no_distances_from_their_mean():
     result = mean_over_budgets(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
-    assert result.study.baseline is None
+    budgets = [Budget(epsilon, DELTA) for epsilon in (1.0, 10.0)]
+    twin = simulated_study(studied(SeaTemperature()), METHOD, budgets, 1)
+    np.testing.assert_array_equal(result.study.errors, twin.errors)
     assert result.truth is None
-    assert result.study.errors.shape[0] == 2
-
-
-def test_doubling_people_or_epsilon_helps_where_noise_dominates():
-    method = NoisyGradientMean(truncation=3)  # the rule would keep more functions of more people
-    changes = if_doubled(SOURCE, method, [Budget(0.5, DELTA)], 1)
-    assert changes["people"][0] == pytest.approx(-0.5, abs=0.15)
-    assert changes["epsilon"][0] == pytest.approx(-0.5, abs=0.15)
-    assert abs(changes["observations"][0]) < 0.5
+    assert result.from_own_mean.shape == (2,)
+    assert not np.isclose(result.from_own_mean, result.study.error, rtol=0.01).any()
+    assert mean_over_budgets(SOURCE, METHOD, DELTA, 1, [1.0, 10.0]).from_own_mean is None
 
 
 def test_sizes_beyond_a_picture_are_refused_with_their_limit():

@@ -10,16 +10,9 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.twin import Twin, guessed_spread
+from engine.topics.better import COMMON, EVENLY, PERIODIC, STATED, SYMMETRIC, UNKNOWN
 from engine.topics.release import words
-from engine.topics.release.prices import (
-    COMMON,
-    EVENLY,
-    PERIODIC,
-    STATED,
-    SYMMETRIC,
-    UNKNOWN,
-    prices,
-)
+from engine.topics.release.prices import prices
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 

@@ -219,20 +219,15 @@ def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
 def test_sentences_name_the_largest_term_and_what_doubling_buys():
     weighted = Weighted.plain(RATE)
     wording.found("largest term", rate_words.ruling(weighted, POINT))
-    rows = rate_words.if_doubled(weighted, POINT, RATE, {"people": -0.3, "epsilon": -0.25})
+    lines = rate_words.doubled_lines(weighted, POINT).splitlines()[2:]
     of_people = math.sqrt(weighted.if_doubled("n", **POINT))  # of errors, as on all pages
-    assert rows[0] == ("People on each site (n)", change(-0.3), change(of_people - 1))
-    assert [row[0].split(" (")[0] for row in rows] == [
+    assert lines[0] == f"- People on each site (n): {change(of_people - 1)}"
+    assert [line.removeprefix("- ").split(" (")[0] for line in lines] == [
         "People on each site",
         "Observations per curve",
         "Sites",
         "Privacy budget",
     ]
-    assert [row[1] for row in rows] == [change(-0.3), "–", "–", change(-0.25)]
-    measured = rate_words.if_doubled(
-        None, POINT, RATE, {"people": -0.3}
-    )  # of a rate without constants
-    assert measured == [("People on each site (n)", change(-0.3), "–")]
     wording.found("basis functions kept", rate_words.tuning(weighted, POINT))
 
 

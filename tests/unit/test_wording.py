@@ -298,10 +298,11 @@ def test_where_a_slider_chooses_epsilon_its_first_step_that_is_enough_is_named()
         assert step == min(one for one in steps if one >= verdict.epsilon_needed(asked))
 
 
-def test_real_curves_are_compared_with_the_non_private_mean():
-    text = quality.accuracy(CHILDREN, 3.85, 5.6, None, is_truth=False)
-    assert "from the non-private mean" in text
-    assert "true" not in text
+def test_the_error_of_real_curves_is_called_a_forecast():
+    real = replace(CHILDREN, kind=DataKind.UPLOAD)
+    assert quality.accuracy(real, 3.85, 5.6, None).startswith("The forecast error is **3.85")
+    assert quality.accuracy(CHILDREN, 3.85, 5.6, None).startswith("The error is **3.85")
+    assert "error" not in quality.from_own_mean(real, 3.85)
 
 
 def test_a_budget_at_the_end_of_the_slider_names_only_the_side_that_exists():
@@ -322,33 +323,6 @@ def test_without_a_known_truth_no_ratio_is_claimed():
     assert text == (
         "At ε = 1 the error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and 2.33 cm at ε = 2."
     )
-
-
-# -- what limits accuracy -------------------------------------------------------------------
-
-
-def test_the_largest_part_of_the_error_is_named():
-    assert (
-        error_words.what_limits([0.79, 0.01, 0.2])
-        == "**Privacy noise** makes up 79 % of the squared error."
-    )
-
-
-def test_two_parts_within_ten_points_share_the_error():
-    assert error_words.what_limits([0.48, 0.44, 0.08]) == (
-        "**Privacy noise and sampling variability** share the squared error about equally."
-    )
-
-
-def test_doubling_names_the_people_of_the_source():
-    lines = error_words.if_doubled(
-        CHILDREN, {"people": -0.47, "observations": 0.001, "epsilon": -0.43}
-    )
-    assert lines == [
-        "children: error **−47\u00a0%**",
-        "observations per child: error **no change**",
-        "ε: error **−43\u00a0%**",
-    ]
 
 
 def test_no_sentence_uses_a_word_that_promises_too_much():

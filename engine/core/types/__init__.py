@@ -24,6 +24,7 @@ from engine.core.types.estimates import (
     Late,
     LateCautions,
     Plan,
+    Said,
     ServerParts,
 )
 from engine.core.types.facts import (
@@ -68,6 +69,7 @@ __all__ = [
     "Public",
     "PublicFacts",
     "PublicGroup",
+    "Said",
     "SampleData",
     "ServerParts",
     "Sizes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Generic, TypeVar, overload
 
@@ -60,6 +61,14 @@ class ServerParts:
     sampling: Array
 
 
+class Said(StrEnum):
+    """The only place where a caution is said; what its holder can change is no caution."""
+
+    HEADING = "heading"  # the band cannot be relied on: the verdict says so
+    LINE = "line"  # the worst of these is the one caution of a page; a report has all
+    STATED = "stated"  # a standing assumption: in card and report, never on a page
+
+
 @dataclass(frozen=True)
 class Caution:
     """Why a release may be farther off than it says, seen in released quantities or stated
@@ -70,16 +79,20 @@ class Caution:
     # (budgets, repeats, draws), bool: to which releases. It is computed from what is released or
     # public, never from the curves.
     applies: NDArray[np.bool_]
+    said: Said
     # what these releases would not show if it were so. Empty where the caution is about what a
     # release shows, or about what is stated.
     low_power_for: tuple[str, ...] = ()
-    # whether the confidence band cannot be relied on then: the verdict is "doubtful"
-    voids_band: bool = False
     # what sentences that differ in their numbers alone have in common. Empty: the text.
     kind: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self.kind or self.text)
+
+    @property
+    def voids_band(self) -> bool:
+        """True if the confidence band cannot be relied on: the verdict is "doubtful"."""
+        return self.said is Said.HEADING
 
 
 class Late(Sequence[T], Generic[T]):
@@ -90,7 +103,7 @@ class Late(Sequence[T], Generic[T]):
 
     Examples
     --------
-    >>> cautions = LateCautions(lambda: (Caution("Noise hides it.", np.ones((1, 1, 1), bool)),))
+    >>> cautions = LateCautions(lambda: (Caution("Noise hides it.", np.ones(1, bool), Said.LINE),))
     >>> [caution.text for caution in cautions]
     ['Noise hides it.']
     """
@@ -232,15 +245,25 @@ class Estimate:
         return " ".join(caution.text for caution in self._beside_band if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
-        """List the warnings that at least half of the releases at one of the budgets carry."""
-        return tuple(
-            text for text, applies in self.warnings_by_kind(budget) if applies.mean() >= 0.5
-        )
+        """List what a page may say of a budget: of at least half of its releases, worst first."""
+        kinds = self.warnings_by_kind(budget, is_of_page=True)
+        return tuple(text for text, applies in kinds if applies.mean() >= 0.5)
 
-    def warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
-        """List the commonest sentence of each kind at a budget, and the releases with any."""
+    def warnings_by_kind(
+        self, budget: int, is_of_page: bool = False
+    ) -> list[tuple[str, NDArray[np.bool_]]]:
+        """List the commonest sentence of each kind at a budget, and the releases with any.
+
+        For a page, standing assumptions are left out, and voided bands come first.
+        """
         kinds: dict[str, list[Caution]] = {}
-        for caution in self._warnings:
+        said = self._warnings
+        if is_of_page:
+            said = sorted(
+                (caution for caution in said if caution.said is not Said.STATED),
+                key=lambda caution: not caution.voids_band,
+            )
+        for caution in said:
             kinds.setdefault(caution.kind, []).append(caution)
         return [
             (
@@ -261,11 +284,17 @@ class Estimate:
         shares = {caution.text: caution.applies[budget].mean() for caution in self._beside_band}
         return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
+    @property
+    def first_on_page(self) -> tuple[str, ...]:
+        """What a page may say of the first release, worst first."""
+        kinds = self.warnings_by_kind(0, is_of_page=True)
+        return tuple(text for text, applies in kinds if applies.flat[0])
+
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """List warnings of the first data set at the first budget, each with their share."""
         return tuple(
             (text, float(applies[0].mean()))
-            for text, applies in self.warnings_by_kind(0)
+            for text, applies in self.warnings_by_kind(0, is_of_page=True)
             if applies[0].any()
         )
 

@@ -59,6 +59,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
+    Said,
     ServerParts,
     Sizes,
     Spend,
@@ -679,7 +680,11 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         on_the_way = self._are_on_the_way(released, plans, basis, public.sizes)
         each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends), (STEP_NOT_SEEN, unseen & ~bends))
         return tuple(
-            Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
+            (
+                Caution(text, applies, Said.STATED, ("steps",))
+                if text is STEP_NOT_SEEN
+                else Caution(text, applies, Said.LINE)
+            )
             for text, applies in each
             if applies.any()
         )

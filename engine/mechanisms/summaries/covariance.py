@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.tasks import COVARIANCE
-from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Sizes, Step
+from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Said, Sizes, Step
 from engine.mechanisms.summaries.covariance_cautions import FADED, SHRUNK, CovarianceJudgement
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
 from engine.mechanisms.summaries.parts import (
@@ -176,7 +176,11 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
             for text, told in judgement.told(coefficients[k]).items():
                 applies.setdefault(text, np.zeros(coefficients.shape[:3], dtype=bool))[k] = told
         return tuple(
-            Caution(text, where, () if text in (FADED, SHRUNK) else ("such people",))
+            (
+                Caution(text, where, Said.LINE)
+                if text in (FADED, SHRUNK)
+                else Caution(text, where, Said.STATED, ("such people",))
+            )
             for text, where in applies.items()
             if where.any()
         )

@@ -18,6 +18,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
+    Said,
     ServerParts,
     Sizes,
     Step,
@@ -197,7 +198,11 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
             (STEP_NOT_SEEN, unseen & ~told),
         )
         return tuple(
-            Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
+            (
+                Caution(text, applies, Said.STATED, ("steps",))
+                if text is STEP_NOT_SEEN
+                else Caution(text, applies, Said.LINE)
+            )
             for text, applies in each
             if applies.any()
         )

@@ -10,7 +10,17 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
-from engine.core.types import Array, Caution, Fit, Public, PublicFacts, SampleData, Sizes, Step
+from engine.core.types import (
+    Array,
+    Caution,
+    Fit,
+    Public,
+    PublicFacts,
+    Said,
+    SampleData,
+    Sizes,
+    Step,
+)
 from engine.mechanisms.summaries.density import grid_indices, grid_of_samples
 from engine.mechanisms.summaries.parts import (
     FunctionPlan,
@@ -187,9 +197,9 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
                 coefficients[k], release.variances(public, plan)
             )
         each = (
-            Caution(DRAWN_IN, drawn_in),
-            Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, low_power_for=("penalties",)),
-            Caution(NOT_SPREAD, unseen & ~drawn_in, low_power_for=("clusters",)),
+            Caution(DRAWN_IN, drawn_in, Said.LINE),
+            Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, Said.STATED, ("penalties",)),
+            Caution(NOT_SPREAD, unseen & ~drawn_in, Said.STATED, ("clusters",)),
         )
         return tuple(caution for caution in each if caution.applies.any())
 

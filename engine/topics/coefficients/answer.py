@@ -40,7 +40,6 @@ class CoefficientsAnswer(Simulated):
     high: Array | None  # (draws, K, GRID_SIZE): its upper limits
     # cautions, each with the share of `releases` that carry it
     warnings: tuple[tuple[str, float], ...] = ()
-    first_warnings: tuple[str, ...] = ()  # cautions of the first release
     not_shown: str = ""  # what the first release says that it would not show
 
     def difference(self) -> CoefficientsAnswer:
@@ -100,7 +99,6 @@ def coefficients_answer(
         tuning=estimate.tuning[0] if estimate.tuning else {},
         verdict=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warning_shares(),
-        first_warnings=estimate.warnings,
         not_shown=estimate.not_shown,
     )
 

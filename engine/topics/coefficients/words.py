@@ -69,14 +69,10 @@ def from_sizes(facts: PublicFacts) -> str:
     )
 
 
-def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
-    """List the warnings of the release on screen, or of all releases with their share."""
-    if one_release:
-        return [
-            f"**Published with this release:** {escape(text)}" for text in answer.first_warnings
-        ]
+def warned(answer: CoefficientsAnswer) -> list[str]:
+    """List the warnings of releases, each with how many carry it."""
     return [
-        f"**Published with {percent(share)} of releases:** {escape(text)}"
+        f"{escape(text)} ({percent(share)} of releases carry this.)"
         for text, share in answer.warnings
     ]
 

@@ -67,8 +67,6 @@ def side_by_side(
 ) -> list[MethodAnswer | RefusedMethod]:
     """Run every method on the same curves, at every step of the slider.
 
-    Real curves have no known truth: there all errors are from one non-private mean.
-
     Parameters
     ----------
     source : Source

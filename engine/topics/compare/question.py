@@ -52,7 +52,7 @@ def _row(method: MethodAnswer, k: int) -> Numbers:
             within,
             facts.value_unit,
             method.study.baseline,
-            error_words.distance(facts, "mean"),
+            error_words.error_name(facts),
         )
         | shares(method.picture, method.study, k)
         | {

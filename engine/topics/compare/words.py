@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import PublicFacts
 from engine.language import odds_words
 from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import in_unit, number, small, times, with_unit
-from engine.mechanisms import mechanisms
 from engine.privacy.risk import Odds
 
 SIZES = (
@@ -137,12 +135,10 @@ def _inside(label: str) -> str:
     return escape(uncapital(label))
 
 
-def aim(is_truth: bool) -> str:
+def aim(is_simulated: bool) -> str:
     """Name the reference of errors."""
-    if is_truth:
+    if is_simulated:
         return "Errors are distances from the true mean, over fresh curves."
-    default = mechanisms.get(MEAN_FUNCTION.mechanism).label
     return (
-        f"Errors are distances from one non-private mean for all methods: {escape(default)} "
-        "without noise."
+        "Errors are forecasts: distances from the true mean of curves with the same public facts."
     )

@@ -34,7 +34,7 @@ from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, within
 from engine.simulation.studies import Budgets
 from engine.sources import Source
-from engine.sources.twin import Twin
+from engine.sources.twin import Twin, studied
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.answer import usual_target as usual_error
 from engine.topics.sites import site_table
@@ -156,21 +156,11 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Remedy:
-    """Less to ask for, and the smallest budget of the scale that gives it."""
-
-    target: float
-    confidence: str
-    epsilon: float
-
-
-@dataclass(frozen=True)
 class Decision:
     """The smallest budget that reaches the target, and one step of the scale to either side.
 
     `chosen` is None where no budget up to the largest reaches the target; `more_private` and
     `more_accurate` are None at the ends of the scale, or where nothing would be published.
-    `remedies` are what could be asked for instead where none is chosen, the smallest change first.
     """
 
     profile: Profile
@@ -179,7 +169,6 @@ class Decision:
     chosen: Option | None
     more_private: Option | None
     more_accurate: Option | None
-    remedies: tuple[Remedy, ...] = ()
 
     @property
     def options(self) -> list[tuple[str, Option]]:
@@ -242,7 +231,7 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     each = [row.n_observations_per_curve for row in taking_part]
     if not source.is_random:
         source.facts.check_stated()
-        source = Twin.of(source.facts, source.sizes)
+    source = studied(source)
     if source.has_free_sites:
         return source.with_sites(people, each)
     if people == [*source.sizes.n_curves_per_server] and {*each} == {
@@ -560,15 +549,7 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
         return None
 
     chosen = option(step)
-    return Decision(
-        profile,
-        target,
-        confidence,
-        chosen,
-        option(step - 1),
-        option(step + 1),
-        () if chosen else _remedies(profile, target, confidence),
-    )
+    return Decision(profile, target, confidence, chosen, option(step - 1), option(step + 1))
 
 
 def _step(profile: Profile, target: float, confidence: str) -> int:
@@ -579,24 +560,27 @@ def _step(profile: Profile, target: float, confidence: str) -> int:
     return clear + int(reaches[0]) if len(reaches) else len(EPSILON_STEPS)
 
 
-def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy, ...]:
-    """List the most releases within the target, then the targets of the largest ε and of ε = 1."""
+def reachable(profile: Profile, target: float, confidence: str) -> list[tuple[float, str, float]]:
+    """List what can be asked for instead, each with its ε.
+
+    The most releases within the target, then the targets that the largest ε and ε = 1 reach.
+    """
     fewer = [share for share in SHARES if SHARES[share] < SHARES[confidence]]
     reached = profile.distance(SHARES[confidence])[[EPSILON_STEPS.index(1.0), -1]]
     allowed = sorted({digits_up(float(distance), 2) for distance in reached[np.isfinite(reached)]})
 
-    def met(requested: Sequence[tuple[float, str]]) -> list[Remedy]:
+    def met(requested: Sequence[tuple[float, str]]) -> list[tuple[float, str, float]]:
         steps = [_step(profile, *requirement) for requirement in requested]
         return [
-            Remedy(*requirement, EPSILON_STEPS[step])
+            (*requirement, EPSILON_STEPS[step])
             for requirement, step in zip(requested, steps, strict=True)
             if step < len(EPSILON_STEPS)
         ]
 
-    return (
+    return [
         *met([(target, share) for share in reversed(fewer)])[:1],
         *met([(larger, confidence) for larger in allowed]),
-    )
+    ]
 
 
 def decision_of(

@@ -254,12 +254,8 @@ def verdict(answer: Decision) -> str:
 _JUMP = 1.25  # times the next distance: more than a step of ε gives
 
 
-def cautions(answer: Decision) -> list[str]:
-    """List cautions about the recommendation."""
-    return [text for text in (_no_margin(answer), _few_at_a_site(answer)) if text]
-
-
-def _no_margin(answer: Decision) -> str:
+def no_margin(answer: Decision) -> str:
+    """Warn that simulation is hardly more exact than what separates the target; else empty."""
     chosen = answer.chosen
     if chosen is None or decision_topic.CLOSE * _distance(answer, chosen) <= answer.target:
         return ""
@@ -295,32 +291,6 @@ def jump(answer: Decision) -> str:
                 "where."
             )
     return ""
-
-
-_FEW = 10  # people at a site
-
-
-def _few_at_a_site(answer: Decision) -> str:
-    """Ask whether sites with very few people should take part."""
-    profile, facts = answer.profile, answer.profile.facts
-    few = [row for row in profile.rows if row.n_curves < _FEW]
-    if not few or len(profile.rows) == 1 or profile.noise is NoisePlace.PERSON:
-        return ""
-    site, people = site_noun(facts)[0], escape(facts.people)
-    named = (
-        f"{escape(few[0].name)} has {few[0].n_curves} of {whole(profile.n_people)} {people}."
-        if len(few) == 1
-        else f"{len(few)} {site_noun(facts)[1]} have fewer than {_FEW} {people}."
-    )
-    noise = (
-        f" Each {site} adds noise for its own {people}, so what so few send is nearly noise."
-        if profile.noise is NoisePlace.SITES
-        else ""
-    )
-    return (
-        f"**{named}**{noise} Try whether the study needs them: in the table, *Takes part* "
-        "leaves one out."
-    )
 
 
 def contributions(answer: Decision) -> str:
@@ -720,45 +690,4 @@ def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
     return (
         f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
         f"{decision_topic.MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map."
-    )
-
-
-def remedy(answer: Decision, instead: decision_topic.Remedy) -> str:
-    """Label a button that asks for less: what is given up, and the ε that it takes."""
-    takes = f"needs ε = {instead.epsilon:g}"
-    if instead.confidence != answer.confidence:
-        return f"Ask for {CONFIDENCES[instead.confidence]} releases: {takes}"
-    larger = with_unit(f"{instead.target:g}", escape(answer.profile.unit))
-    return f"Allow {larger}{_beyond(instead.target, answer)}: {takes}"
-
-
-def with_shares(answer: Decision, shared: Decision) -> str:
-    """Label a button that lets sites add shares of the noise, or say that it does not help.
-
-    Parameters
-    ----------
-    answer : Decision
-        In which no budget is chosen, of sites that add all of their noise.
-    shared : Decision
-        Of the same study where they add shares.
-    """
-    label = WHO[NoisePlace.SUMS].format(site=site_noun(answer.profile.facts)[0])
-    if shared.chosen is not None:
-        return f"{label}: needs ε = {shared.chosen.budget.epsilon:g}"
-    nearest = shared.more_private
-    if nearest is None:
-        return f"“{label}” does not help either: nothing useful could be published."
-    return (
-        f"“{label}” does not help either: at ε = {nearest.budget.epsilon:g}, "
-        f"{CONFIDENCES[answer.confidence]} releases are within {within(shared, nearest)}."
-    )
-
-
-def is_shared_instead(answer: Decision) -> bool:
-    """True if sites that add all of their noise could each add a share of it."""
-    profile = answer.profile
-    return (
-        profile.noise is NoisePlace.SITES
-        and len(profile.rows) > 2
-        and profile.study.mechanism.sends_sums
     )

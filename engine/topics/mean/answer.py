@@ -22,7 +22,6 @@ from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, S
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.study import Study
 from engine.numerics.proportions import Proportion
-from engine.privacy.failure import usual_delta
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import (
@@ -36,25 +35,20 @@ from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
 from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
+from engine.sources.twin import studied
 
-_EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "MeanStudy", "PlausibleBand")  # what another budget is put into
 MAX_READINGS = 2_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
 class MeanStudy:
-    """Errors at every budget, as distances in response units, and what they are made of.
+    """Errors at every budget and what they are made of; for real curves, those of their twin."""
 
-    `errors` (budgets, releases): from the truth where it is known, else from the average without
-    protection. `baseline`: the error without privacy, tuned as well as with it (see
-    `engine.simulation.studies.baseline`), where the truth is known. `shares` (budgets, 3):
-    privacy noise, sampling, smoothing and clipping, as shares of squared error.
-    """
-
-    errors: Array
+    errors: Array  # (budgets, releases): distances from the truth, in response units
+    # the error without privacy, tuned as well as with it: `engine.simulation.studies.baseline`
     baseline: float | None
-    shares: Array
+    shares: Array  # (budgets, 3): of squared error, in the order of `error_words.PARTS`
 
     @property
     def error(self) -> Array:
@@ -124,6 +118,9 @@ class MeanAnswer:
     band: PlausibleBand | None = None
     warnings: tuple[tuple[str, ...], ...] = ()
     not_shown: tuple[str, ...] = ()
+    # (budgets,), root mean square: of releases of real curves from their average without
+    # protection, for their holder alone; NaN for simulated curves
+    from_own_mean: Array | None = None
 
     @property
     def facts(self) -> PublicFacts:
@@ -213,11 +210,8 @@ def mean_over_budgets(
         tuning=estimate.tuning[:count] or ({},) * count,  # a method may have none
         verdicts=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
-        study=(
-            simulated_study(source, mechanism, budgets, seed)
-            if source.is_random
-            else _study_of_real_curves(estimate, ordinary, len(budgets))
-        ),
+        study=simulated_study(studied(source), mechanism, budgets, seed),
+        from_own_mean=None if source.is_random else _from_own_mean(estimate, ordinary, count),
         warnings=tuple(map(estimate.usual_warnings, range(count))),
         not_shown=tuple(map(estimate.usually_not_shown, range(count))),
     )
@@ -276,6 +270,7 @@ def with_budget(
         ),
         band=band,
         study=study,
+        from_own_mean=(None if steps.from_own_mean is None else put("from_own_mean", steps, added)),
     )
 
 
@@ -424,27 +419,19 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def _study_of_real_curves(estimate: Estimate, ordinary: Estimate, count: int) -> MeanStudy:
-    """Measure errors from the average without protection, over releases of the same curves."""
-    target = ordinary.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
-    # (budgets, GRID_SIZE)
-    noise_free = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
-    bias = ((noise_free - target) ** 2).mean(axis=-1)
-    privacy = estimate.basis.squared_distance(
-        estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]
-    ).mean(axis=1)
-    parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
-    shares = parts / parts.sum(axis=1, keepdims=True)
-    errors = distances(squared_distances_from(estimate, ordinary)[:count, 0, :, 0])
-    return MeanStudy(errors, None, shares[:count])
+def _from_own_mean(estimate: Estimate, ordinary: Estimate, count: int) -> Array:
+    """Measure how far releases of real curves are from their own mean: (budgets,)."""
+    off = distances(squared_distances_from(estimate, ordinary)[:count, 0, :, 0])
+    return root_mean_square(off)
 
 
 def drawn(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> Draws:
-    """Draw the releases measured in `MeanStudy.errors`: one per fresh data set, or many of one.
+    """Draw releases with what they are compared with: one per fresh data set, or many of one.
 
-    Real curves are compared with `simulation.non_private.non_private_mean`.
+    Simulated ones are those behind `MeanStudy.errors`. Real curves are compared with
+    `simulation.non_private.non_private_mean`.
     """
     grid = drawing_grid()
     if source.is_random:
@@ -488,100 +475,28 @@ def other_methods(
 ) -> dict[str, tuple[Mechanism, Array]]:
     """Measure every other method of the same task at the same budgets: errors by label.
 
-    Errors (budgets,) are those of `MeanStudy.error`, on the same curves; NaN where a method
+    Errors (budgets,) are those of `MeanStudy.error`; NaN where a method
     publishes nothing. Methods that refuse these sizes or this δ are left out, as is `mechanism`.
     """
     present, errors = mechanism.nearest_preset()[0], {}
-    ordinary = None if source.is_random else non_private_mean(source)  # one for all methods
+    source = studied(source)
     for cls in mechanisms.for_task(task):
         for label, settings in cls.presets_for(task):
             other = cls(**settings).comparable(source.facts)
             if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                errors[label] = (other, _error(source, other, budgets, seed, ordinary))
+                errors[label] = (other, _error(source, other, budgets, seed))
     return errors
 
 
 def _error(
-    source: Source[CurveData],
-    other: Mechanism,
-    budgets: Sequence[Budget],
-    seed: int,
-    ordinary: Estimate | None,
+    source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> Array:
     """Measure another method, if it publishes anything, with the δ that it needs."""
     asked_for = [other.suited(budget) for budget in budgets]
-    if ordinary is None:
-        errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
-    else:
-        _, estimate = on_screen(source, other, asked_for, seed)
-        errors = _study_of_real_curves(estimate, ordinary, len(budgets)).errors
+    errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where(
         [v is None or v.is_feasible for v in verdicts], root_mean_square(errors), np.nan
-    )
-
-
-def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]) -> Budget:
-    """Return the budget with the usual δ of other sizes, if it had the usual one of these."""
-    if budget.delta != usual_delta(before.sizes.n_curves):
-        return budget
-    return replace(budget, delta=usual_delta(after.sizes.n_curves))
-
-
-def if_doubled(
-    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-) -> dict[str, Array]:
-    """Compute how the error changes at every budget if people, observations or ε were doubled.
-
-    With more people the usual δ, 1/n², becomes that of their number, as it would on screen.
-
-    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. A δ
-    that was chosen stays. It is simulated at every third budget and read off between them.
-
-    Returns
-    -------
-    dict of str to (budgets,)
-        By “epsilon”, “people” and “observations”; −0.3 is 30 % less.
-    """
-    some = [*budgets[::_EVERY], *budgets[len(budgets) - 1 :]]
-
-    def error(changed: Source[CurveData], requested: Sequence[Budget]) -> Array:
-        once = list(dict.fromkeys(requested))  # many steps of the slider are twice another one
-        together = studies.grouped_by_delta([(budget,) for budget in once])
-        errors = np.concatenate(
-            [
-                root_mean_square(
-                    errors_and_shares(changed, mechanism, [once[k] for k in indices], seed)[0],
-                    axis=(1, 2),
-                )
-                for indices in together
-            ]
-        )
-        order = [k for indices in together for k in indices]
-        by_budget = dict(zip((once[k] for k in order), errors, strict=True))
-        return np.array([by_budget[budget] for budget in requested])
-
-    def with_twice(symbol: str) -> Source[CurveData]:
-        name = next(p.name for p in source.parameters() if p.symbol == symbol)
-        return replace(source, **{name: 2 * getattr(source, name)})
-
-    single, twice = np.split(
-        error(source, [*some, *(replace(b, epsilon=2 * b.epsilon) for b in some)]), 2
-    )
-    changes = {"epsilon": twice / single - 1}
-    for size, symbol in (("people", "n"), ("observations", "m")):
-        with contextlib.suppress(InputError):  # beyond what can be simulated
-            larger = with_twice(symbol)
-            changes[size] = (
-                error(larger, [_by_rule(budget, source, larger) for budget in some]) / single - 1
-            )
-    return {size: _between(budgets, some, relative) for size, relative in changes.items()}
-
-
-def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:
-    """Interpolate values known at some budgets, on straight lines over log ε."""
-    return np.interp(
-        [math.log(b.epsilon) for b in budgets], [math.log(b.epsilon) for b in some], values
     )

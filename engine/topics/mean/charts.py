@@ -216,7 +216,7 @@ def _errors(heights: Array, facts: PublicFacts) -> Spec:
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     width = 2 * facts.value_half_width
-    name = on_log_scale(capital(error_words.distance(facts, "mean")), facts.value_unit)
+    name = on_log_scale(capital(error_words.error_name(facts)), facts.value_unit)
     return log_axis(name, bottom, max(min(top, width), 2 * bottom), grid=True)
 
 

@@ -18,6 +18,7 @@ from engine.mechanisms.study import Study
 from engine.simulation.metrics import distances, root_mean_square
 from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import SHOWN_DRAWS
+from engine.sources.twin import studied
 from engine.topics.mean.answer import on_screen, simulated
 
 PARTS = ("noise", "sampling", "bias")
@@ -51,17 +52,15 @@ class CurveByStep:
 class ErrorParts:
     """Errors of releases at one budget, each as a sum of three curves, in response units.
 
-    `noise` and `sampling` (draws, GRID_SIZE) and `bias` (GRID_SIZE,) add up to a release less what
-    it is compared with: the truth, or for real curves the average without protection, where
-    `sampling` is zero and `has_sampling` false. `error` is the root mean squared distance that any
-    of the parts leave together. `times` (GRID_SIZE,) are in their own unit.
+    `noise` and `sampling` (draws, GRID_SIZE) and `bias` (GRID_SIZE,) add up to a release less the
+    truth; of real curves, a release of their twin. `error` is the root mean squared distance that
+    any of the parts leave together. `times` (GRID_SIZE,) are in their own unit.
     """
 
     times: Array
     noise: Array
     sampling: Array
     bias: Array
-    has_sampling: bool
     error: dict[Chosen, float]
     steps: CurveByStep
 
@@ -92,9 +91,7 @@ def error_parts(study: Study[CurveData]) -> ErrorParts:
     data, estimate = on_screen(*scenario)
     average = mechanism.without_protection(data) if source.is_random else non_private_mean(source)
     steps = _steps(estimate, average.values(drawing_grid())[0, 0, 0])
-    if not source.is_random:
-        return _of_real_curves(data, estimate, steps)
-    return _of_fresh_curves(*simulated(*scenario), steps)
+    return _of_fresh_curves(*simulated(studied(source), *scenario[1:]), steps)
 
 
 def _steps(estimate: Estimate, ordinary: Array) -> CurveByStep:
@@ -135,28 +132,6 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) ->
         noise[first] @ waves.T,
         sampling[first] @ waves.T,
         estimate.on_grid(centre, drawing_grid()) - truth,
-        True,
-        _every(error),
-        steps,
-    )
-
-
-def _of_real_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> ErrorParts:
-    grid = drawing_grid()
-    noise_free = estimate.on_grid(estimate.unprotected[0, 0], grid)
-    noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - noise_free
-    parts = (noise, np.zeros_like(noise), np.broadcast_to(noise_free - steps.ordinary, noise.shape))
-
-    def error(included: Chosen) -> float:
-        return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
-
-    first = slice(SHOWN_DRAWS)
-    return ErrorParts(
-        data.facts.from_unit_time(grid),
-        noise[first],
-        parts[1][first],
-        noise_free - steps.ordinary,
-        False,
         _every(error),
         steps,
     )

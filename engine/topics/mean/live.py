@@ -214,9 +214,7 @@ def tagged(payload: dict[str, Any]) -> dict[str, Any]:
 def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
     """Return the error of a step, its 95 % value, and the error in a sentence."""
     within = f"({most_releases(facts.value_unit)}: {step.within})" if step.within else ""
-    spoken = (
-        f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else "nothing published"
-    )
+    spoken = f"{error_words.error_name(facts)} {step.error}" if step.error else "nothing published"
     return [step.error or "–", within, spoken]
 
 
@@ -599,7 +597,7 @@ def figure_words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) 
     return {
         "attacker": "Attacker’s accuracy",
         "guessing": "(guessing: 50 %)",
-        "error": capital(error_words.distance(facts, "mean")),
+        "error": capital(error_words.error_name(facts)),
         "slider": "Privacy budget ε (smaller = more private)",
         "private": "◀ more private",
         "accurate": "more accurate ▶",

@@ -21,7 +21,7 @@ def _numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
         (math.nan, math.nan) if answer.is_refused(k) else (study.error[k], study.within[k])
     )
     return as_floats(
-        errors(error, within, unit, study.baseline, error_words.distance(answer.facts, "mean"))
+        errors(error, within, unit, study.baseline, error_words.error_name(answer.facts))
         | shares(answer, study, k)
     ) | protection(answer.spends[k], question.person)
 

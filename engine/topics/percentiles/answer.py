@@ -113,7 +113,7 @@ def _picture(
         spends=estimate.spends[0],
         tuning=estimate.tuning[0],
         verdict=mechanism.feasibility(data.sizes, (budget,)),
-        warnings=estimate.warnings,
+        warnings=estimate.first_on_page,
     )
 
 

@@ -98,11 +98,6 @@ def planned(
     )
 
 
-def warned(answer: PercentilesAnswer) -> list[str]:
-    """List the warnings that a release carries."""
-    return [f"**Published with this release:** {escape(text)}" for text in answer.warnings]
-
-
 def in_ranges(answer: PercentilesAnswer) -> list[str]:
     """List the average time in every range with its interval, from high to low."""
     if answer.ranges is None:

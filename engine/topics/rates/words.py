@@ -70,50 +70,13 @@ def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) ->
     )
 
 
-_MEASURED = {"n": "people", "m": "observations", "epsilon": "epsilon"}  # sizes, by their symbols
-
-
-def if_doubled(
-    weighted: Weighted | None, point: Mapping[str, float], rate: Rate, measured: Mapping[str, float]
-) -> list[tuple[str, str, str]]:
-    """Compare the effects of doubling each size: as measured in a simulation, and by the rate.
-
-    Parameters
-    ----------
-    weighted : Weighted or None
-        The rate with its constants; None where they are not known.
-    measured : mapping of str to float
-        Relative changes of the error when "people", "observations" or "epsilon" is doubled, as far
-        as they are known.
-
-    Returns
-    -------
-    list of tuple
-        The size, the change as measured, and that by theory; "–" where it is not known.
-    """
-    rows = []
-    for symbol in rate.symbols:
-        if symbol.name == "delta" or symbol.name not in point:
-            continue
-        seen = measured.get(_MEASURED.get(symbol.name, ""))
-        by_rate = (
-            "–"
-            if weighted is None
-            else change(math.sqrt(weighted.if_doubled(symbol.name, **point)) - 1)
-        )
-        rows.append(
-            (f"{symbol.label} ({symbol.written})", "–" if seen is None else change(seen), by_rate)
-        )
-    return [row for row in rows if row[1:] != ("–", "–")]
-
-
-def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
-    """List the size, the measured change and that by theory: a list is as narrow as its column."""
-    lines = ["If you doubled…", ""]
-    for size, measured, by_rate in rows:
-        parts = [f"error **{measured}**"] if measured != "–" else []
-        parts += [f"by theory {by_rate}"] if by_rate != "–" else []
-        lines.append(f"- {size}: {', '.join(parts)}")
+def doubled_lines(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """List by how much the rate of the error changes if each size is doubled."""
+    lines = ["By theory, doubled sizes change the error:", ""]
+    for symbol in weighted.rate.symbols:
+        if symbol.name != "delta" and symbol.name in point:
+            by_rate = change(math.sqrt(weighted.if_doubled(symbol.name, **point)) - 1)
+            lines.append(f"- {symbol.label} ({symbol.written}): {by_rate}")
     return "\n".join(lines)
 
 

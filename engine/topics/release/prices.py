@@ -8,7 +8,6 @@ releases of a twin under each answer; no data are looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,14 +15,12 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Budget, Design, PublicFacts, Sizes, TimeLaw
+from engine.core.types import Budget, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.sources.twin import Twin
+from engine.topics.better import answers
 
-STATED = "stated"  # everything as it is stated
-EVENLY, UNKNOWN, COMMON = "evenly", "unknown", "common"
-SYMMETRIC, PERIODIC = "symmetric", "periodic"
 MAX_PEOPLE = 2000  # of a rehearsal; more are stood for by a larger budget
 _DATA_SETS, _DRAWS = 5, 4
 _MAX_OBSERVATIONS = 100_000  # of one data set
@@ -51,10 +48,9 @@ def prices(
     verdict = mechanism.feasibility(rehearsed, (matched,))
     if rehearsed.n_observations > _MAX_OBSERVATIONS or (verdict and not verdict.is_feasible):
         return ()
-    answers = _answers(essential(facts), observations)
     rehearsals = (
         _price(answer, Twin.of(stated, rehearsed), mechanism, matched, seed)
-        for answer, stated in answers
+        for answer, stated in answers(essential(facts), observations)
     )
     return tuple(price for price in rehearsals if price is not None)
 
@@ -71,26 +67,6 @@ def essential(facts: PublicFacts) -> PublicFacts:
         guessed_spread=facts.guessed_spread,
         reading_sd=facts.reading_sd,
     )
-
-
-def _answers(facts: PublicFacts, observations: int) -> Iterator[tuple[str, PublicFacts]]:
-    """Yield what is stated, then each answer that differs from it, with the facts that it gives."""
-    grid = tuple(((np.arange(observations) + 0.5) / observations).tolist())
-    yield STATED, facts
-    for answer, design in (
-        (EVENLY, Design()),
-        (UNKNOWN, Design(law=TimeLaw.UNKNOWN)),
-        (COMMON, Design.common(grid)),
-    ):
-        is_coarser = answer == EVENLY and facts.design.law is TimeLaw.COMMON  # untrue, and no gain
-        if not is_coarser and (
-            design.law is not facts.design.law or design.density != facts.design.density
-        ):
-            yield answer, replace(facts, design=design)
-    if not facts.symmetric:
-        yield SYMMETRIC, replace(facts, symmetric=True)
-    if not facts.periodic:
-        yield PERIODIC, replace(facts, periodic=True)
 
 
 def _rehearsed(people: int, budget: Budget) -> tuple[int, Budget]:

@@ -16,8 +16,9 @@ from engine.release.books import Entry
 from engine.release.repair import LedgerState, Rebuilt
 from engine.release.sentences import FOR_SMOOTH_CURVES, became, left
 from engine.release.standing import Standing
+from engine.topics.better import COMMON, EVENLY, PERIODIC, SYMMETRIC, UNKNOWN
 from engine.topics.release.preview import PEAKS, ReleasePreview
-from engine.topics.release.prices import COMMON, EVENLY, PERIODIC, SYMMETRIC, UNKNOWN, Price
+from engine.topics.release.prices import Price
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
@@ -144,8 +145,7 @@ def in_lines(preview: ReleasePreview, task: str) -> list[str]:
             about(preview.facts),
             error(preview, task),
             survives(preview, task),
-            *certain(preview),
-            *possible(preview),
+            *carried(preview),
         )
         if each
     ]
@@ -196,18 +196,12 @@ def _in_bold(sentence: str) -> str:
     return f"**{word}:**{rest}"
 
 
-def certain(preview: ReleasePreview) -> list[str]:
-    """List the warnings that every release carries, because they follow from stated facts."""
-    return [escape(text) for text, share in preview.warnings if share == 1]
-
-
-def possible(preview: ReleasePreview) -> list[str]:
-    """List the warnings of some releases: they depend on times and noise of that release."""
+def carried(preview: ReleasePreview) -> list[str]:
+    """List the warnings of simulated releases, with how many carry each."""
     return [
-        f"A release may carry a warning, as {percent(share)} of the twin’s releases do: "
-        f"“{escape(text)}”"
+        f"{'Every' if share == 1 else percent(share) + ' of'} simulated "
+        f"{'release carries' if share == 1 else 'releases carry'} this warning: “{escape(text)}”"
         for text, share in preview.warnings
-        if share < 1
     ]
 
 

@@ -129,7 +129,7 @@ def intervals_answer(study: Study[SampleData]) -> IntervalsAnswer:
         truth=None if data.truth is None else data.truth.node_values,
         spends=estimate.spends[0],
         guarantee=accounting.least_guarantee(estimate.spends[0]),
-        warnings=estimate.warnings,
+        warnings=estimate.first_on_page,
     )
 
 

@@ -25,7 +25,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # unreachable for readers of a me
 def show(view: DecideView) -> None:
     """Show the live preview; no link holds the author's name."""
     if view.answer is None:
-        session.recommend(None)
         return
     st.header("Memo, as it is printed", anchor=False)
     if view.problem is not None:
@@ -78,17 +77,16 @@ def _to_lab(view: DecideView) -> None:
         or in_lab is None
         or replace(view.settings, estimand=in_lab.estimand).estimated != view.decided.key
     ):
-        session.recommend(None)
         return
     epsilon = view.recommended.budget.epsilon
-    session.recommend(epsilon)
     if st.button(
         f"See it in Lab at ε = {epsilon:g}",
         icon=":material/science:",
         key="memo_lab",
         type="tertiary",
     ):
-        session.change(epsilon=epsilon, estimand=in_lab.estimand, lab_tab=settings.TABS[0])
+        session.set_epsilon(epsilon)
+        session.change(estimand=in_lab.estimand, lab_tab=settings.TABS[0])
         st.switch_page(_LAB)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,13 +13,16 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.types import Array
 from engine.language import glossary
+from engine.topics.better import Quantity
 from engine.topics.decision import answer as decision_topic
+from engine.topics.decision import better as better_topic
 from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Decision, Option
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts.decide.view import DecideView, use_simulated
-from pages.shared.frame import controls, layout, timed
+from pages.shared.cards import better
+from pages.shared.frame import controls, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
@@ -44,16 +49,11 @@ def cards(view: DecideView) -> None:
         return
     if answer.chosen is None:
         st.error(words.not_reached(answer), icon=":material/block:")
-    slot = st.container()
     for k, (column, (name, option)) in enumerate(
         zip(st.columns(_COLUMNS), answer.options, strict=False)
     ):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
-    if answer.chosen is None:
-        with slot:  # last: what shares of the noise would do is simulated as well
-            _remedies(view, answer)
-    layout.warned(words.cautions(answer))
     if answer.chosen is not None and not answer.chosen.keeps_promise:
         st.error(
             "**The noise of this method does not prove the ε that was asked for.** See the "
@@ -80,25 +80,31 @@ def _refused(view: DecideView) -> None:
         )
 
 
-def _remedies(view: DecideView, answer: Decision) -> None:
-    """List remedies by what they give up: first those that cost no accuracy."""
-    shared = view.shared() if words.is_shared_instead(answer) else None
-    if shared is not None and shared.chosen is None:
-        st.markdown(f":small[{words.with_shares(answer, shared)}]")
-    with st.container(horizontal=True, key="remedies"):
-        if shared is not None and shared.chosen is not None:
-            st.button(
-                words.with_shares(answer, shared),
-                key="let_share",
-                on_click=lambda: session.change(noise_place=NoisePlace.SUMS),
-            )
-        for k, remedy in enumerate(answer.remedies):
-            st.button(
-                words.remedy(answer, remedy),
-                key=f"remedy_{k}",
-                on_click=session.change,
-                kwargs={"target_distance": remedy.target, "confidence": remedy.confidence},
-            )
+def what_helps(view: DecideView) -> None:
+    """List what would make a smaller ε enough, or the target reachable."""
+    answer = view.answer
+    if answer is None:
+        return
+    source, mechanism, rows, delta, noise, seed = view.arguments
+    arguments = {
+        "source": source,
+        "mechanism": mechanism,
+        "rows": rows,
+        "delta": delta,
+        "noise": noise,
+        "seed": seed,
+    }
+    now = math.nan if answer.chosen is None else answer.chosen.budget.epsilon
+    measured = better.Measured(
+        decision_topic.profile_of,
+        arguments,
+        Quantity.BUDGET,
+        now,
+        "",
+        partial(better_topic.epsilon_after, answer=answer),
+    )
+    changes = better_topic.changes(answer.profile, view.on_screen.facts)
+    better.show(changes, measured, session.data_task(view.decided.key), better_topic.less(answer))
 
 
 def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
@@ -265,25 +264,6 @@ class DecideView(View):
             error=recommended.accuracy.error,
             within=recommended.accuracy.within,
             error_unit=profile.unit,
-        )
-
-    def shared(self) -> Decision | None:
-        """Study the same with shares of the noise added by sites; None if that is refused."""
-        source, mechanism, rows, delta, _, seed = self.arguments
-        try:
-            profile = run.answer(
-                decision_topic.profile_of,
-                source,
-                mechanism,
-                rows,
-                delta,
-                str(NoisePlace.SUMS),
-                seed,
-            )
-        except InputError:
-            return None
-        return decision_topic.decision(
-            profile, self.target, self.settings.confidence, self.settings.group_size
         )
 
     def strip(self) -> None:

@@ -19,6 +19,7 @@ from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
+from engine.sources.twin import studied
 from engine.topics.mean import charts, live
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.charts import Method
@@ -26,10 +27,10 @@ from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_part
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components
-from pages.shared.cards import guarantees, share
+from pages.shared.cards import better, guarantees, share
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import controls, layout, strips, timed
+from pages.shared.frame import controls, layout, strips
 from pages.shared.state import run, session, settings
 
 # -- above and in the picture ------------------------------------------------------------
@@ -149,16 +150,12 @@ def _how_close(scene: Scene, k: int) -> list[components.Said]:
     return [
         components.Said(
             quality.accuracy(
-                scene.facts,
-                float(scene.error[k]),
-                float(study.within[k]),
-                study.baseline,
-                scene.source.is_random,
+                scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline
             )
         ),
         components.Said(
             quality.rests_on(
-                "95 % of releases", study.simulated(k, studies.data_sets(scene.source))
+                "95 % of releases", study.simulated(k, studies.data_sets(studied(scene.source)))
             )
         ),
     ]
@@ -172,6 +169,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
     if np.isfinite(scene.floor[k]):
         dashed += " Dash-dotted: floor."
     floor = quality.floor(facts, float(scene.floor[k]), float(scene.error[k]))
+    own = scene.answer.from_own_mean
     planned = quality.planned(facts, preview.verdicts[k], float(preview.planned[k]))
     drowned = quality.useless(
         facts, float(scene.error[k]), preview.budgets[k], preview.data.n_curves
@@ -180,17 +178,17 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
         components.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
         components.Said(floor),
         components.Said(planned, "small"),
+        components.Said("" if own is None else quality.from_own_mean(facts, own[k]), "small"),
         components.Said(drowned, "warning"),
     ]
     return [paragraph for paragraph in paragraphs if paragraph.text]
 
 
 def limits(scene: Scene) -> None:
-    """Show the parts of the error, and the gain of doubling a size; follows the slider."""
+    """Show the parts of the error, which follow the slider, and what would make it smaller."""
     shares = scene.answer.study.shares
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
-        _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
         _draw_steps(
             scene,
             "Parts of the error",
@@ -206,14 +204,7 @@ def limits(scene: Scene) -> None:
                 *[components.Said(text, "small") for text in [scene.limit_of_band(k)] if text],
             ],
         )
-        if scene.knows_changes:
-            _sentences(
-                scene,
-                "doubled",
-                lambda k: [components.Said(text) for text in [scene.if_doubled(k)] if text],
-            )
-        else:
-            simulate_doubled(scene)
+        better.of_a_mean(scene, float(scene.error[scene.step]))
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
@@ -221,11 +212,6 @@ def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
         return []
     key = error_words.shares_key(scene.answer.study.shares[k])
     return [components.Said(key, "small")]
-
-
-def simulate_doubled(scene: Scene) -> None:
-    """Start the slowest computation once the page stands, if its visitor stays."""
-    timed.afterwards("Doubled sizes are being simulated.", lambda: scene.changes)
 
 
 def _sentences(scene: Scene, key: str, make: Callable[[int], list[components.Said]]) -> None:
@@ -322,7 +308,7 @@ def numbers(scene: Scene) -> None:
     preview, study = scene.answer, scene.answer.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.brief().error_in_words
-    from_what = error_words.distance(scene.facts, "mean")
+    from_what = error_words.error_name(scene.facts)
     st.markdown(
         f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
         + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published.")
@@ -396,7 +382,7 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
-        parts_left = _switches(parts.has_sampling, error_words.PARTS)
+        parts_left = _switches(error_words.PARTS)
     scene.draw(
         "The error without some of its parts",
         charts.left(parts, parts_left, method, facts),
@@ -406,21 +392,20 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     st.markdown(
         error_words.parts_left(facts, parts.error[parts_left], parts.error[True, True, True])
     )
-    st.markdown(f":small[{error_words.parts_key(parts.has_sampling)}]")
+    st.markdown(":small[Each line: one release of newly drawn curves minus the true mean.]")
 
 
-def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
+def _switches(names: tuple[str, ...]) -> Chosen:
     """Draw a switch for each part; a link keeps them as one number."""
     mask = session.looked_at("parts", range(2 ** len(PARTS)), _ALL)
     for k, name in enumerate(names):
-        if k != PARTS.index("sampling") or has_sampling:
-            controls.bound(
-                st.toggle,
-                capital(name),
-                bool(mask >> k & 1),
-                partial(_look_at_parts, mask ^ 1 << k),
-                f"part_{PARTS[k]}",
-            )
+        controls.bound(
+            st.toggle,
+            capital(name),
+            bool(mask >> k & 1),
+            partial(_look_at_parts, mask ^ 1 << k),
+            f"part_{PARTS[k]}",
+        )
     first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
     return first, second, third
 

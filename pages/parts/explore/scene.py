@@ -20,16 +20,14 @@ from engine.simulation.experiments import Run
 from engine.sources import Source
 from engine.topics.brief import Brief, largest_part
 from engine.topics.mean import live
-from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
+from engine.topics.mean.answer import MeanAnswer, mean_answer
 from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame.page import ReleaseView
-from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
 from pages.shared.state.settings import FRONT_PAGE, steps_of
 
 Made = TypeVar("Made")
-_QUICK_READINGS = 100_000  # up to here, doubled sizes are simulated without a request
 
 
 class Scene(ReleaseView):
@@ -81,8 +79,9 @@ class Scene(ReleaseView):
         """Name the assumption of the confidence band that releases do not show; empty if none."""
         if self.answer.band is None:
             return ""
+        few = quality.few_functions(self.answer.band.n_functions[step])
         always = self.mechanism.limit_of_band(self.facts)
-        return f"{always} {self.answer.not_shown[step]}".strip()
+        return " ".join(filter(None, (few, always, self.answer.not_shown[step])))
 
     @property
     def start(self) -> live.Picked:
@@ -132,49 +131,6 @@ class Scene(ReleaseView):
             else None
         )
         return np.full(len(self.epsilons), math.nan) if floor is None else floor.errors
-
-    @property
-    def _doubling(self) -> tuple[Any, ...] | None:
-        """The simulation with doubled sizes; None if it would take too long."""
-        source, current = self.source, session.current()
-        if not self.facts.is_simulated or source.sizes.n_observations > _QUICK_READINGS:
-            return None
-        return source, current.mechanism, self.answer.budgets, current.seed
-
-    @property
-    def knows_changes(self) -> bool:
-        """True if `changes` are ready."""
-        return (
-            self._doubling is None or not uses_workers() or run.knows(if_doubled, *self._doubling)
-        )
-
-    @cached_property
-    def changes(self) -> dict[str, Array]:
-        """The effect of doubling each size at every budget; empty unless simulated."""
-        return {} if self._doubling is None else run.answer(if_doubled, *self._doubling)
-
-    def what_limits(self, k: int) -> str:
-        """Say what limits the error at a step of the slider: the sentence of every page."""
-        if self.answer.is_refused(k):
-            return "Nothing would be published at this ε."
-        return error_words.what_limits(self.answer.study.shares[k])
-
-    def if_doubled(self, k: int) -> str:
-        """Say what doubling gains at a step; empty if not simulated, or nothing is published."""
-        here = self.changes_at(k)
-        if not here:
-            return ""
-        return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
-
-    def changes_at(self, k: int) -> dict[str, float]:
-        """Return relative changes of the error at a step when a size is doubled; empty as above."""
-        if self.answer.is_refused(k) or not self.changes:
-            return {}
-        here = {size: float(relative[k]) for size, relative in self.changes.items()}
-        doubled = self.answer.error_at(2 * self.epsilons[k])
-        if doubled is not None:  # the error that stands beside the chart of budgets
-            here["epsilon"] = doubled / float(self.error[k]) - 1
-        return here
 
     @property
     def at_budgets(self) -> list[live.AtBudget]:

@@ -7,10 +7,11 @@ import streamlit as st
 from engine.figures import small_charts
 from engine.language import error_words, glossary, quality
 from engine.simulation import studies
+from engine.sources.twin import studied
 from engine.topics.mean.charts import Shows, curve
 from pages.parts import summaries
-from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
+from pages.shared.cards import better
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import run, session
@@ -45,9 +46,9 @@ class MeanCurve(Scene):
     def details(self) -> list[Detail]:
         return [*super().details(), *summaries.of_a_mean(self)]
 
-    def promise(self) -> None:
-        super().promise()
-        summaries.warn_of_the_grid(self.mechanism, 1)
+    @property
+    def cautions(self) -> list[str]:
+        return [summaries.of_the_grid(self.mechanism, 1), *super().cautions]
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -82,13 +83,6 @@ def estimate(view: MeanCurve) -> None:
         f"curve {view.step} {shows}", lambda: curve(view.answer, view.step, shows)
     )
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
-    smoothed = (
-        ""
-        if view.answer.band is None
-        else quality.few_functions(view.answer.band.n_functions[view.step])
-    )
-    if smoothed:
-        st.warning(smoothed, icon=":material/warning:")
 
 
 def error(view: MeanCurve) -> None:
@@ -99,15 +93,14 @@ def error(view: MeanCurve) -> None:
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(
         quality.accuracy(
-            facts,
-            float(view.error[view.step]),
-            float(study.within[view.step]),
-            study.baseline,
-            view.source.is_random,
+            facts, float(view.error[view.step]), float(study.within[view.step]), study.baseline
         )
     )
-    simulated = study.simulated(view.step, studies.data_sets(view.source))
+    simulated = study.simulated(view.step, studies.data_sets(studied(view.source)))
     st.markdown(quality.rests_on("95 % of releases", simulated))
+    if view.answer.from_own_mean is not None:
+        own = quality.from_own_mean(facts, float(view.answer.from_own_mean[view.step]))
+        st.markdown(f":small[{own}]")
     if limit := view.limit_of_band(view.step):
         st.markdown(f":small[{limit}]")
     view.draw(
@@ -121,11 +114,7 @@ def error(view: MeanCurve) -> None:
     floor = quality.floor(facts, float(view.floor[view.step]), float(view.error[view.step]))
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))
-    st.markdown(view.what_limits(view.step))
     shares = study.shares[view.step]
     view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS), "split", 44)
     st.markdown(f":small[{error_words.shares_key(shares)}]")
-    if view.knows_changes:
-        st.markdown(view.if_doubled(view.step))
-    else:
-        simulate_doubled(view)
+    better.of_a_mean(view, float(view.error[view.step]))

@@ -21,7 +21,6 @@ from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import PRESETS
 from engine.topics.rates.check import by_eye as estimates_by_eye
 from engine.topics.rates.check import terms
-from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards
 from pages.shared.frame import controls, strips
@@ -383,8 +382,6 @@ def answer(view: RateAtPoint) -> None:
     with st.container(border=True):
         st.subheader("Here", anchor=False)
         st.markdown(_where(view))
-        if view.scene is not None:
-            st.markdown(f"Measured: {view.scene.what_limits(view.scene.step)}")
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         if view.has_shares:
@@ -422,17 +419,9 @@ def answer(view: RateAtPoint) -> None:
 
 
 def _doubled(view: RateAtPoint) -> None:
-    """Show the gain of doubling each size: as measured, and by theory, side by side."""
-    scene = view.scene
-    is_known = scene is not None and scene.knows_changes
-    measured = scene.changes_at(scene.step) if scene is not None and is_known else {}
-    rows = rate_words.if_doubled(
-        view.weighted if view.has_shares else None, view.point, view.rate, measured
-    )
-    if rows:
-        st.markdown(rate_words.doubled_lines(rows))
-    if scene is not None and not is_known:
-        explore_cards.simulate_doubled(scene)
+    """Show by how much the rate falls if a size is doubled."""
+    if view.has_shares:
+        st.markdown(rate_words.doubled_lines(view.weighted, view.point))
 
 
 def _where(view: RateAtPoint) -> str:

@@ -34,7 +34,7 @@ from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.sources.twin import Twin
 from engine.topics.release import charts, words
-from engine.topics.release.preview import release_preview
+from engine.topics.release.preview import ReleasePreview, release_preview
 from engine.topics.release.prices import essential, prices
 from engine.uploads.curves import CurveTable
 from pages.shared.cards import answers as answer_cards
@@ -206,18 +206,22 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
     if not choice.has_methods:
         return None
     try:
-        preview = run.at_once(
-            release_preview,
-            part.facts,
-            part.sizes,
-            choice.mechanism,
-            cost.inner_budgets[0],
-            session.current().seed,
-            choice.budget,
-        )
+        return previewed(choice, part, cost).forecast(choice.what)
     except InputError:  # too large to simulate; the preview shows the reason
         return None
-    return preview.forecast(choice.what)
+
+
+def previewed(choice: Choice, part: Source, cost: ReleaseCost) -> ReleasePreview:
+    """Return the preview of a part on simulated data."""
+    return run.at_once(
+        release_preview,
+        part.facts,
+        part.sizes,
+        choice.mechanism,
+        cost.inner_budgets[0],
+        session.current().seed,
+        choice.budget,
+    )
 
 
 def what(choice: Choice) -> None:

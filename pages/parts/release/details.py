@@ -12,6 +12,7 @@ from engine.release import checked_files, sentences
 from engine.release.certified import ReleaseCost
 from engine.release.checked_files import FileFinding
 from engine.release.ledger import Ledger
+from engine.topics.release import words
 from pages.parts.release import cards, several_sites
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
@@ -46,6 +47,7 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
             partial(_attacker, choice, cost),
             ("why", "trade_off", "several"),
         ),
+        Detail("release_warnings", "Warnings to expect", partial(_warnings, choice, cost)),
         Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
         Detail("release_formula", "Formula and source", choice.formula),
         Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True),
@@ -55,6 +57,18 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
 def _attacker(choice: Choice, cost: ReleaseCost) -> None:
     if choice.source is not None:
         odds_card.card(choice.source.facts, cost.certified_spends, choice.source.sizes)
+
+
+def _warnings(choice: Choice, cost: ReleaseCost) -> None:
+    """List the warnings that simulated releases carry."""
+    if choice.source is None:
+        return
+    try:
+        carried = words.carried(cards.previewed(choice, choice.source, cost))
+    except InputError as problem:
+        st.info(controls.message(problem), icon=":material/info:")
+        return
+    st.markdown("\n".join(f"* {text}" for text in carried) or "No simulated release has a warning.")
 
 
 # -- published files, checked: against the ledger of this machine, and against each other ----------

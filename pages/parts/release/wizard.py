@@ -14,16 +14,18 @@ from engine.language.grammar import escape
 from engine.language.numbers import number, whole
 from engine.release.certified import ReleaseCost
 from engine.release.functions import axes_of
+from engine.topics.release import better as of_releases
 from engine.topics.release import charts, words
-from engine.topics.release.preview import release_preview
+from engine.topics.release.preview import ReleasePreview, release_preview
 from engine.uploads import stated
 from pages.parts.release import cards
 from pages.parts.release.cards import Choice
+from pages.shared.cards import better
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, drawer, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
-from pages.shared.state import run, session
+from pages.shared.state import session
 from pages.shared.state.settings import WIZARD
 from pages.shared.uploads import draft, frozen, groups, panel
 
@@ -239,15 +241,7 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         facts = choice.source.facts
         st.markdown(words.about(facts))
         try:
-            simulated = run.at_once(
-                release_preview,
-                facts,
-                choice.source.sizes,
-                choice.mechanism,
-                cost.inner_budgets[0],
-                session.current().seed,
-                choice.budget,
-            )
+            simulated = cards.previewed(choice, choice.source, cost)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
@@ -265,6 +259,30 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
             st.markdown(survives)
         if unused := words.not_used(choice.mechanism, facts):
             st.info(unused, icon=":material/info:")
-        layout.warned(words.certain(simulated))
-        for sentence in words.possible(simulated):
-            st.markdown(f":small[{sentence}]")
+        _better(choice, simulated)
+
+
+def _better(choice: Choice, simulated: ReleasePreview) -> None:
+    """List what would narrow the band of the release."""
+    source, budget = choice.source, choice.budget
+    assert source is not None
+    arguments = {
+        "facts": source.facts,
+        "sizes": source.sizes,
+        "mechanism": choice.mechanism,
+        "budget": budget,
+        "seed": session.current().seed,
+    }
+    unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
+    measured = better.Measured(
+        release_preview,
+        arguments,
+        of_releases.quantity(simulated),
+        of_releases.value(simulated),
+        unit,
+        of_releases.value,
+    )
+    changes = of_releases.changes(
+        source.facts, source.sizes.n_curves, choice.mechanism, budget, choice.settings.delta
+    )
+    better.show(changes, measured, choice.task)

@@ -121,7 +121,7 @@ class _Step:
             single = risk.of_ledger(spends)
             self.below.append(components.Said(odds_words.group(single, odds, person, held)))
         if odds.budget.epsilon >= odds_words.WEAK_FROM:
-            self.below.append(components.Said(odds_words.weak(odds, person), "warning"))
+            self.below.append(components.Said(odds_words.weak(odds, person)))
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:

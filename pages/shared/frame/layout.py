@@ -57,6 +57,13 @@ _ROW = 35  # pixels of a row of a table
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
+def caution(texts: Iterable[str]) -> None:
+    """Say the worst of some cautions, which come first; the drawer of the page has all of them."""
+    worst = next(filter(None, texts), "")
+    if worst:
+        st.markdown(f":orange-badge[:material/warning: Caution] {worst}")
+
+
 def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warning:") -> None:
     """Show all warnings in one box, a line of Markdown each; empty ones are left out."""
     lines = [text for text in texts if text]

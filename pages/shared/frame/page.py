@@ -165,10 +165,7 @@ class ReleaseView(View):
     budget: Budget
     spends: Sequence[Spend]
     tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
-    # warning, error_awaited: the release's own warning, and words in place of an error that is
-    # being simulated, for the strip
-    warning: str = ""
-    error_awaited: str = ""
+    error_awaited: str = ""  # words for the strip in place of an error that is being simulated
 
     @property
     def is_own(self) -> bool:
@@ -223,7 +220,7 @@ class ReleaseView(View):
 
     @property
     def cautions(self) -> list[str]:
-        """Warnings about unsuitable data, and those of the release."""
+        """What speaks against this release, worst first; a page says one of them."""
         return [self.mechanism.unsuited_because(self.facts)]
 
     # -- what the frame draws --
@@ -253,14 +250,13 @@ class ReleaseView(View):
             f"{self.page}_strip",
             TASKS[self.task].unit,
             stated=self.stated_delta,
-            warning=self.warning,
         )
         strips.ledger_lines(self.source)
 
     def promise(self) -> None:
         if self.spends:
             guarantee_cards.promise(self.spends, self.budget)
-        layout.warned(self.cautions)
+        layout.caution(self.cautions)
 
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, self.tuning)
@@ -283,8 +279,17 @@ class ReleaseView(View):
                 lambda: guarantee_cards.ledger(self.spends, self.budget),
                 (f"{self.fold_prefix}ledger",),
             ),
+            *self._cautions(),
             *super().details(),
         ]
+
+    def _cautions(self) -> list[Detail]:
+        """List all cautions if there are several."""
+        several = [*filter(None, self.cautions)]
+        if len(several) < 2:
+            return []
+        listed = "\n".join(f"* {text}" for text in several)
+        return [Detail("cautions", "Cautions", lambda: st.markdown(listed))]
 
     def _attacker(self) -> None:
         self.charts |= odds_card.card(self.facts, self.spends, self.sizes)

@@ -54,13 +54,14 @@ def pinnable(
     )
     if pins_here and not name and not reason and components.pin_pressed(key):
         name = pins.keep(page, token)
-    of = "mean" if session.task_on_screen() == settings.TASK else "estimate"
+    is_of_mean = session.task_on_screen() == settings.TASK
+    error = error_words.error_name(facts) if is_of_mean else error_words.distance(facts)
     components.strip(
         chips,
         budgets,
         at,
         person=facts.person,
-        error=capital(error_words.distance(facts, of)),
+        error=capital(error),
         link=not is_personal,
         pin=components.Pinning(name, reason) if pins_here else None,
         key=key,
@@ -114,7 +115,6 @@ def by_step(
     unit: Unit = Unit.CURVE,
     pins_here: bool = True,
     stated: Delta | None = None,
-    warning: str = "",
     protected: tuple[str, str] | None = None,
     n_curves: int | None = None,
     is_forecast: bool = False,
@@ -122,7 +122,7 @@ def by_step(
 ) -> None:
     """Draw the same with the words of every step of a slider, or of one budget.
 
-    `at` is the present step; `stated` is δ, marked if it is large; `warning` is the releases' own;
+    `at` is the present step; `stated` is δ, named if it is large;
     `n_curves` is their number if it differs from that of the data on screen; `data` are words and
     tooltip about data that are not on screen; the others as in `fixed`.
     """
@@ -133,8 +133,6 @@ def by_step(
         chips += delta_chips(stated)
     if any(budget.odds for budget in budgets):
         chips += odds_card.chips(facts, unit.noun)
-    if warning:
-        chips.append(components.Chip("Release with a warning", warning, "orange", "warning"))
     pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key, is_forecast=is_forecast)
 
 
@@ -182,11 +180,7 @@ def delta_chips(stated: Delta) -> list[components.Chip]:
     """Show δ if it is too large, with the reason; the same on every page."""
     tag = odds_words.delta_tag(stated)
     return (
-        [
-            components.Chip(
-                tag, odds_words.delta_stated(stated).replace("**", ""), "orange", "warning"
-            )
-        ]
+        [components.Chip(tag, odds_words.delta_stated(stated).replace("**", ""), "gray", "shield")]
         if tag
         else []
     )

@@ -12,6 +12,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from pages.shared.frame.controls import message
 from pages.shared.frame.layout import user_errors
+from pages.shared.server.computing import uses_workers
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run as results
 from pages.shared.state.waiting import duration
@@ -75,6 +76,38 @@ def row_by_row(
         has_begun = True
 
     run(wait, _STAYS_SECONDS)
+
+
+def one_by_one(
+    compute: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    draw: Callable[[dict[int, Any]], None],
+) -> None:
+    """Draw the results that are known, by their places; compute the others once the page stands."""
+    has_begun = False
+
+    def known() -> dict[int, Any]:
+        return {
+            k: results.answer(compute, *call)
+            for k, call in enumerate(calls)
+            if not uses_workers() or results.knows(compute, *call)
+        }
+
+    def wait() -> None:
+        nonlocal has_begun
+        drawn = known()
+        draw(drawn)
+        missing = [call for k, call in enumerate(calls) if k not in drawn]
+        if has_begun and missing:
+            with user_errors():  # a busy server is asked again
+                results.answer(compute, *missing[0])
+                st.rerun(scope="app" if len(missing) == 1 else "fragment")
+        has_begun = True
+
+    if len(first := known()) == len(calls):
+        draw(first)
+    else:
+        run(wait, _STAYS_SECONDS)
 
 
 # -- how a long job is shown -----------------------------------------------------------------------

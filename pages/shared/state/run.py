@@ -275,6 +275,4 @@ def warm_up() -> None:
     Its workers import the modules of calibration, which alone takes two seconds.
     """
     front, budgets = FRONT_PAGE, front_picture().budgets
-    arguments = (front.source, front.mechanism, budgets, front.seed)
-    answer(mean_topic.if_doubled, *arguments)
-    answer(mean_topic.other_methods, TASK, *arguments)
+    answer(mean_topic.other_methods, TASK, front.source, front.mechanism, budgets, front.seed)

@@ -82,8 +82,6 @@ def load(page: str) -> None:
         _move_folds(tuple(state))
     if written_token == state.written:
         state.behind = frozenset()
-    if page == LAB and not same_page and not written_token:
-        _take_recommended()
 
 
 def _follow(written_token: str, same_page: bool) -> None:
@@ -247,21 +245,6 @@ def set_epsilon(epsilon: float | None) -> None:
     change(epsilon=checked_epsilon(epsilon))
     st.session_state.own_epsilon = epsilon
     st.session_state.rev += 1
-
-
-def recommend(epsilon: float | None) -> None:
-    """Keep the ε that *Decide* recommends for *Lab*, which has the same study; None for none."""
-    st.session_state.recommended = epsilon
-
-
-def _take_recommended() -> None:
-    """Begin Lab at the recommended ε, unless another one was chosen."""
-    state, default = st.session_state, Settings().epsilon
-    epsilon = state.pop("recommended", None)
-    if epsilon is not None and current().epsilon in (default, state.get("taken_epsilon")):
-        take_over(epsilon=epsilon)
-        state.taken_epsilon = state.own_epsilon = epsilon
-        state.rev += 1
 
 
 def set_delta(delta: float | None, task: str = TASK) -> None:

@@ -174,6 +174,13 @@ def answer(fields: Mapping[str, Any]) -> None:
             _answers()[key] = value
 
 
+def put(**fields: Any) -> None:
+    """Answer fields that are not on screen in place of earlier answers."""
+    for key, value in fields.items():
+        _answers()[key] = value
+        st.session_state.pop(key, None)
+
+
 def use_example(facts: Mapping[str, str | bool], choices: Mapping[str, Any]) -> None:
     """Answer the form as it is publicly known of an example, in place of what was answered."""
     st.session_state.upload_example = dict(facts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -18,6 +19,7 @@ from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, conjunction
 from engine.release.request import stated_of
 from engine.uploads.curves import CurveTable, Upload
+from engine.uploads.design import StatedLaw
 from engine.uploads.events import EventTable, UploadEvents
 from engine.uploads.misfits import READ_AGAIN
 from engine.uploads.reading_of_files import Reading
@@ -64,6 +66,23 @@ def freeze(task: str) -> bool:
     show(source, task)
     st.session_state[_declared(task)] = ledger
     return True
+
+
+def restate(task: str, facts: PublicFacts) -> None:
+    """State other facts about the file, in the form as well; the card will name them as changed."""
+    current, upload = draft.of(task), session.upload_of(task)
+    if current is None or current.declared is None:
+        if isinstance(upload, Upload):
+            show(replace(upload, declared=facts), task)
+        return
+    is_other_law = facts.design != current.declared.design
+    draft.put(
+        upload_symmetric=facts.symmetric,
+        upload_periodic=facts.periodic,
+        **{"upload_law": StatedLaw.EVEN.value} if is_other_law else {},
+    )
+    draft.keep(replace(current, declared=facts))
+    freeze(task)
 
 
 def declaration(task: str) -> Declaration:

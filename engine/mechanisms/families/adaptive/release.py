@@ -26,6 +26,7 @@ from engine.core.types import (
     Late,
     LateCautions,
     PublicFacts,
+    Said,
     ServerParts,
     Sizes,
 )
@@ -284,11 +285,15 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         n_functions = max(len(fit.functions), 1)
         largest_innovation = np.array([most_innovation(plan.size * n_functions) for plan in plans])
         of_steps = [
-            Caution(text, evidence.released & applies, voids_band=text is STEPS_DISAGREE)
-            for text, applies in (
-                (STEPS_DISAGREE, evidence.innovations > largest_innovation[:, None, None]),
-                (SITES_DIFFER, evidence.sites_differ),
-                (SITES_MAY_DIFFER, evidence.hides_sites & ~evidence.sites_differ),
+            Caution(text, evidence.released & applies, said)
+            for text, said, applies in (
+                (
+                    STEPS_DISAGREE,
+                    Said.HEADING,
+                    evidence.innovations > largest_innovation[:, None, None],
+                ),
+                (SITES_DIFFER, Said.LINE, evidence.sites_differ),
+                (SITES_MAY_DIFFER, Said.STATED, evidence.hides_sites & ~evidence.sites_differ),
             )
         ]
         return tuple(

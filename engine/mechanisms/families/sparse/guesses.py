@@ -13,7 +13,17 @@ from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
-from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, SampleData
+from engine.core.types import (
+    Array,
+    Budget,
+    Caution,
+    Data,
+    Fit,
+    Public,
+    PublicFacts,
+    Said,
+    SampleData,
+)
 from engine.mechanisms.base import Mechanism, P
 from engine.mechanisms.families.sparse.centre import (
     MeanConstants,
@@ -145,7 +155,9 @@ class PublicGuesses(Mechanism[Data, P]):
             if is_standard(rows.facts):
                 return without
             every = np.ones(without.coefficients.shape[:3], dtype=bool)
-            return replace(without, cautions=(Caution(NO_CONSTANT, every), *without.cautions))
+            return replace(
+                without, cautions=(Caution(NO_CONSTANT, every, Said.LINE), *without.cautions)
+            )
         return by_centre(
             rows,
             self.is_secure,

@@ -53,7 +53,6 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.types import (
     Array,
     Budget,
-    Caution,
     Composition,
     Data,
     Estimate,
@@ -397,7 +396,7 @@ def joined(fits: Sequence[Fit], axis: int) -> Fit:
     if len(fits) == 1:
         return fits[0]
     every = [fit.intervals for fit in fits if fit.intervals is not None]
-    texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
+    first = {caution.text: caution for fit in reversed(fits) for caution in fit.cautions}
     return replace(
         fits[0],
         coefficients=np.concatenate([fit.coefficients for fit in fits], axis),
@@ -413,9 +412,9 @@ def joined(fits: Sequence[Fit], axis: int) -> Fit:
             every[0].kind,
         ),
         cautions=tuple(
-            Caution(
-                text,
-                np.concatenate(
+            replace(
+                caution,
+                applies=np.concatenate(
                     [
                         next(
                             (caution.applies for caution in fit.cautions if caution.text == text),
@@ -426,7 +425,7 @@ def joined(fits: Sequence[Fit], axis: int) -> Fit:
                     axis,
                 ),
             )
-            for text in texts
+            for text, caution in first.items()
         ),
     )
 

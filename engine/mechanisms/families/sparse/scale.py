@@ -24,7 +24,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.core.arrays import Flags
 from engine.core.types import Array, Caution, Fit, Step
 from engine.mechanisms.families.sparse.averages import RowAverages
 from engine.mechanisms.families.sparse.inference import Columns, gaussian, joined, published
@@ -122,12 +121,14 @@ def _alike(
         np.where((quiet == scale)[..., None], each.unprotected / scale, 0.0)
         for scale, each in zip(distinct, fits, strict=True)
     )
-    applies: dict[str, Flags] = {}
+    joined: dict[str, Caution] = {}
     for scale, each in zip(distinct, fits, strict=True):
         for caution in each.cautions:
-            before = applies.get(caution.text, np.zeros(released.shape, dtype=bool))
-            applies[caution.text] = before | (caution.applies & (released == scale))
-    cautions = tuple(Caution(text, where) for text, where in applies.items() if where.any())
+            where = caution.applies & (released == scale)
+            if (before := joined.get(caution.text)) is not None:
+                where = where | before.applies
+            joined[caution.text] = replace(caution, applies=where)
+    cautions = tuple(caution for caution in joined.values() if caution.applies.any())
     return Fit(
         basis=fits[0].basis,
         coefficients=np.asarray(coefficients),

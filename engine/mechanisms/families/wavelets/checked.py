@@ -30,7 +30,17 @@ from numpy.typing import NDArray
 
 from engine.core.checks import Check, CheckOutcome, Fact, joined, outcomes
 from engine.core.enumerations import NoiseLaw
-from engine.core.types import Array, Budget, Caution, CurveData, Design, PublicFacts, Spend, Step
+from engine.core.types import (
+    Array,
+    Budget,
+    Caution,
+    CurveData,
+    Design,
+    PublicFacts,
+    Said,
+    Spend,
+    Step,
+)
 from engine.mechanisms.families.adaptive.checked_facts import (
     FACTS,
     FAR_SHARE,
@@ -252,7 +262,7 @@ class FactsTold:
                     applies = releases.setdefault(each, np.zeros(self.shape, dtype=bool))
                     applies[k][where] = True
         for (kind, text, voids), applies in releases.items():
-            yield Caution(text, applies, voids_band=voids, kind=kind)
+            yield Caution(text, applies, Said.HEADING if voids else Said.LINE, kind=kind)
 
 
 def one_sided(shares: Array, noise: Array, messages: FactMessages) -> tuple[Check, Array]:
