@@ -94,8 +94,8 @@ class CurveDeviations(Deviations):
         for m in np.unique(counts[counts > 0]).tolist():
             mine = np.flatnonzero(counts == m)
             if design is None:
-                for places in _in_lanes(mine, m):
-                    t, y = (_rows(each, starts, places, m) for each in (times, values))
+                for places in in_lanes(mine, m):
+                    t, y = (rows_of(each, starts, places, m) for each in (times, values))
                     parts.append(PlainBlock.of(places, t, y, basis, np.eye(basis.size)))
                 continue
             inverse = mean_slopes_inverse(basis, m, design)
