@@ -407,7 +407,7 @@ class DifferingSitesRate(Rate):
             return self.sites(p).size()
 
         d = "" if is_mean else " d"
-        of_site = r"(n_{s^*}arepsilon_{s^*}^2)"
+        of_site = r"(n_{s^*}\varepsilon_{s^*}^2)"
         return (
             Condition(
                 f"condition (8) of Theorem {self._attained}, all sites together",
