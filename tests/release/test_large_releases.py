@@ -116,14 +116,14 @@ def test_sites_and_folders_that_state_them(tmp_path):
 
 
 def test_every_file_is_a_person_and_no_name_is_told(tmp_path):
-    table = large.frame(n=12)
+    table = large.frame(n=60)
     (tmp_path / "people").mkdir()
     for name, mine in table.groupby("id"):
         large.written(mine.drop(columns="id"), tmp_path / "people" / f"{name}.csv")
-    stated = {"header": ["time", "value"], "person": {"file": True}}
+    stated = {"header": ["time", "value"], "person": {"file": True}, "epsilon": 20.0}
     many = large.asked(large.plain("people", **stated), tmp_path)
-    assert many.source.sizes.n_curves == 12
-    want = large.messages(in_memory(table, tmp_path))
+    assert many.source.sizes.n_curves == 60
+    want = large.messages(in_memory(table, tmp_path, epsilon=20.0))
     large.assert_same(large.messages(many), want)
     (tmp_path / "people" / "P0003.csv").write_text("time,value\n0.5,secret\n")
     with pytest.raises(InputError) as refusal:
@@ -315,14 +315,14 @@ def parts_of(ledger):
 
 def check_kills(folder, instants):
     """Kill at instants, one after the other; then the release is the one that was begun."""
-    one = in_files(large.frame(n=120), folder, [1, 1], ["csv", "parquet"])
+    one = in_files(large.frame(), folder, [1, 1], ["csv", "parquet"])
     for instant in instants:
         ledger = Ledger(folder / f"ledger{instant}", folder / f"witness{instant}")
         was_killed = killed(one, ledger, instant)
         begun = parts_of(ledger)
         release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
         (entry,) = ledger.entries()
-        assert entry.state == "drawn" and entry.budget.epsilon <= 8.0
+        assert entry.state == "drawn" and entry.budget.epsilon <= 2.9
         content = ledger.release(release.release_id).messages
         for message in begun.values():
             assert message.partition(b"\n")[2] in content
@@ -344,7 +344,7 @@ def test_sixty_kills_charge_nothing_twice(tmp_path):
 
 
 def test_what_goes_on_is_what_would_have_been(tmp_path, monkeypatch):
-    one = in_files(large.frame(n=120), tmp_path, [1, 1], ["csv", "parquet"])
+    one = in_files(large.frame(), tmp_path, [1, 1], ["csv", "parquet"])
     monkeypatch.setattr(LatticeNoise, "__call__", lambda _, values: np.rint(values))
     whole = Ledger(tmp_path / "whole", tmp_path / "w")
     want = published.publish(one.source, one.mechanism, one.budget, whole, "meters")
