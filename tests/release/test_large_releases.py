@@ -1,5 +1,6 @@
 """Releases of any size: the same from many files in little memory as from one in memory."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import __main__
+from engine import api as pc
 from engine.core.errors import InputError
 from engine.noise.hardened import LatticeNoise
 from engine.release import certified, partial, published
@@ -353,3 +355,21 @@ def test_what_goes_on_is_what_would_have_been(tmp_path, monkeypatch):
         assert killed(one, ledger, instant)
     release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
     assert whole.release(want.release_id).messages == ledger.release(release.release_id).messages
+
+
+# -- in a program ----------------------------------------------------------------------------------
+
+
+def test_curves_of_a_folder_are_published_from_a_program(tmp_path):
+    table = large.frame()
+    stated = large.plain("parts")["data"]
+    one = in_files(table, tmp_path, [1, 1], ["zst", "parquet"])
+    facts = {"origin": "the manual", "design": EVEN, "observations": 5}
+    for data in (str(tmp_path / "parts"), [str(path) for path in (tmp_path / "parts").iterdir()]):
+        source = pc.read_curves(
+            data, reading=stated["reading"], values=(-1, 1), times=(0, 1), **facts
+        )
+        found = large.messages(dataclasses.replace(one, source=source))
+        large.assert_same(found, large.messages(one))
+    with pytest.raises(InputError, match="stated reading"):
+        pc.read_curves(str(tmp_path / "parts"), values=(-1, 1), times=(0, 1), **facts)
