@@ -167,7 +167,7 @@ def _stored(files: Sequence[TableFile], reading: Reading, facts: PublicFacts) ->
     """Curves of files of any size."""
     stored = stored_table(files, reading, Resources.usual())
     _check_units(stored.sample, facts)
-    return StoredCurves(stored=stored, declared=facts, reading=reading)
+    return StoredCurves(table=stored, declared=facts, reading=reading)
 
 
 def _check_units(curves: CurveTable, facts: PublicFacts) -> None:
