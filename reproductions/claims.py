@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from reproductions import files
-from reproductions.exhibits import Claim, Exhibit, Finding, Paper, Verdict
+from reproductions.exhibits import Claim, ClaimVerdict, Exhibit, Finding, Paper
 from reproductions.shelf import papers
 
 
@@ -30,7 +30,7 @@ class SettledClaim:
         return f"{self.paper.key}/{self.exhibit.key}"
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ClaimVerdict:
         return self.claim.verdict(self.finding)
 
     @property
@@ -43,9 +43,9 @@ class SettledClaim:
             "claim": claim.says,
             "range": "" if claim.is_ours else claim.extent or self.exhibit.extent,
             "verdict": self.verdict,
-            "reason": (claim.reason or "") if self.verdict != Verdict.HOLDS else "",
+            "reason": (claim.reason or "") if self.verdict != ClaimVerdict.HOLDS else "",
             "measured": self.finding.measured,
-            "why": claim.because if self.verdict != Verdict.HOLDS else "",
+            "why": claim.because if self.verdict != ClaimVerdict.HOLDS else "",
             "exhibit": self.key,
         }
 

@@ -69,7 +69,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Finding:
-    """Verdict on a claim, and the numbers behind it in a short sentence."""
+    """ClaimVerdict on a claim, and the numbers behind it in a short sentence."""
 
     holds: bool
     measured: str
@@ -83,7 +83,7 @@ class Panel:
     chart: Chart
 
 
-class Verdict(Enumeration):
+class ClaimVerdict(Enumeration):
     """Outcome of a claim."""
 
     HOLDS = "holds"
@@ -94,17 +94,17 @@ class Verdict(Enumeration):
 class Reason(Enumeration):
     """Reason why a claim fails, or why its check cannot contradict the document."""
 
-    verdict: Verdict
+    verdict: ClaimVerdict
     words: str
 
-    MISPRINT = "misprint", Verdict.FAILS, "misprints, or text against its own formula or table"
-    PRIVACY = "privacy", Verdict.FAILS, "noise or accounting that does not keep the stated ε"
-    PROOF = "proof", Verdict.FAILS, "gaps in a proof"
-    NUMBERS = "numbers", Verdict.FAILS, "printed numbers that the stated method cannot give"
-    RESULT = "result", Verdict.FAILS, "another result when simulated again"
-    CONDITION = "condition", Verdict.NOT_COMPARABLE, "checked outside their condition"
-    DATA = "data", Verdict.NOT_COMPARABLE, "checked on other data"
-    CRITERION = "criterion", Verdict.NOT_COMPARABLE, "judged by a criterion of ours"
+    MISPRINT = "misprint", ClaimVerdict.FAILS, "misprints, or text against its own formula or table"
+    PRIVACY = "privacy", ClaimVerdict.FAILS, "noise or accounting that does not keep the stated ε"
+    PROOF = "proof", ClaimVerdict.FAILS, "gaps in a proof"
+    NUMBERS = "numbers", ClaimVerdict.FAILS, "printed numbers that the stated method cannot give"
+    RESULT = "result", ClaimVerdict.FAILS, "another result when simulated again"
+    CONDITION = "condition", ClaimVerdict.NOT_COMPARABLE, "checked outside their condition"
+    DATA = "data", ClaimVerdict.NOT_COMPARABLE, "checked on other data"
+    CRITERION = "criterion", ClaimVerdict.NOT_COMPARABLE, "judged by a criterion of ours"
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class Claim:
         finding = self.evidence(frame(table))
         return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
 
-    def verdict(self, finding: Finding) -> Verdict:
+    def verdict(self, finding: Finding) -> ClaimVerdict:
         """Settle the claim: on other data neither outcome of the check says anything of it."""
         if self.reason is Reason.DATA:
-            return Verdict.NOT_COMPARABLE
+            return ClaimVerdict.NOT_COMPARABLE
         if finding.holds:
-            return Verdict.HOLDS
-        return self.reason.verdict if self.reason else Verdict.FAILS
+            return ClaimVerdict.HOLDS
+        return self.reason.verdict if self.reason else ClaimVerdict.FAILS
 
 
 def outcome_row(outcome: Outcome) -> Row:

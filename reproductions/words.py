@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.exhibits import Form
 from engine.language.grammar import capital
 from reproductions.claims import SettledClaim
-from reproductions.exhibits import Claim, Exhibit, Finding, Reason, Result, Verdict, versions
+from reproductions.exhibits import Claim, ClaimVerdict, Exhibit, Finding, Reason, Result, versions
 
 TITLE = "Do the published results replicate?"
 SOURCE = (
@@ -33,13 +33,15 @@ def overview(settled: Sequence[SettledClaim]) -> str:
         [each for each in settled if each.claim.is_ours is ours] for ours in (False, True)
     )
     by_verdict = Counter(each.verdict for each in of_documents)
-    failed, apart = (by_verdict[verdict] for verdict in (Verdict.FAILS, Verdict.NOT_COMPARABLE))
+    failed, apart = (
+        by_verdict[verdict] for verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_COMPARABLE)
+    )
     lines = [
-        f"**{by_verdict[Verdict.HOLDS]} of {len(of_documents)} claims hold**, {failed} fail, and "
+        f"**{by_verdict[ClaimVerdict.HOLDS]} of {len(of_documents)} claims hold**, {failed} fail, and "
         f"{apart} are not comparable.",
         *(
             f"- {capital(verdict)}: {_by_reason(of_documents, verdict)}."
-            for verdict in (Verdict.FAILS, Verdict.NOT_COMPARABLE)
+            for verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_COMPARABLE)
             if by_verdict[verdict]
         ),
     ]
@@ -52,7 +54,7 @@ def overview(settled: Sequence[SettledClaim]) -> str:
     return "\n".join([lines[0], "", *lines[1:]])
 
 
-def _by_reason(settled: Sequence[SettledClaim], verdict: Verdict) -> str:
+def _by_reason(settled: Sequence[SettledClaim], verdict: ClaimVerdict) -> str:
     """List the reasons of a verdict with their numbers, the most frequent first."""
     reasons = Counter(each.claim.reason for each in settled if each.verdict == verdict)
     return "; ".join(
@@ -65,32 +67,32 @@ def reason(key: str) -> str:
     return Reason(key).words if key else ""
 
 
-def count(verdicts: Sequence[Verdict]) -> str:
+def count(verdicts: Sequence[ClaimVerdict]) -> str:
     """Count the claims of one exhibit by verdict.
 
     Examples
     --------
-    >>> count([Verdict.HOLDS, Verdict.FAILS, Verdict.HOLDS])
+    >>> count([ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.HOLDS])
     '2 hold, 1 fails'
     """
     by_verdict = Counter(verdicts)
     parts = [
         f"{by_verdict[verdict]} {one if by_verdict[verdict] == 1 else more}"
         for verdict, one, more in (
-            (Verdict.HOLDS, "holds", "hold"),
-            (Verdict.FAILS, "fails", "fail"),
-            (Verdict.NOT_COMPARABLE, "not comparable", "not comparable"),
+            (ClaimVerdict.HOLDS, "holds", "hold"),
+            (ClaimVerdict.FAILS, "fails", "fail"),
+            (ClaimVerdict.NOT_COMPARABLE, "not comparable", "not comparable"),
         )
         if by_verdict[verdict]
     ]
     return ", ".join(parts) or "no claims"
 
 
-_MARKS = {Verdict.HOLDS: "✓", Verdict.FAILS: "✗", Verdict.NOT_COMPARABLE: "–"}
+_MARKS = {ClaimVerdict.HOLDS: "✓", ClaimVerdict.FAILS: "✗", ClaimVerdict.NOT_COMPARABLE: "–"}
 _BADGES = {
-    Verdict.HOLDS: ":green-badge[:material/check: holds]",
-    Verdict.FAILS: ":orange-badge[:material/close: fails]",
-    Verdict.NOT_COMPARABLE: ":gray-badge[:material/remove: not comparable]",
+    ClaimVerdict.HOLDS: ":green-badge[:material/check: holds]",
+    ClaimVerdict.FAILS: ":orange-badge[:material/close: fails]",
+    ClaimVerdict.NOT_COMPARABLE: ":gray-badge[:material/remove: not comparable]",
 }
 
 
@@ -137,7 +139,7 @@ def _raised(text: str) -> str:
 def _sentences(stated: Claim, finding: Finding, measured: str) -> list[str]:
     """List what is said, what was measured, and the reason of what does not hold."""
     sentences = [_sentence(stated.says), _sentence(f"Measured: {measured}")]
-    if stated.verdict(finding) == Verdict.HOLDS:
+    if stated.verdict(finding) == ClaimVerdict.HOLDS:
         return sentences
     return [*sentences, _sentence(f"Why: {stated.because or 'not known'}")]
 

@@ -81,7 +81,7 @@ def plain(file, design=EVEN, header=HEADER, observations=5, **more):
         "name": more.pop("name", "meters"),
         "data": {"file": file, "reading": reading, "facts": facts},
         "mechanism": {"key": more.pop("mechanism", "adaptive_mean"), "parameters": {}},
-        "budgets": [{"epsilon": 8.0, "delta": 1e-5}],
+        "budgets": [{"epsilon": more.pop("epsilon", 2.9), "delta": 1e-6}],
     }
 
 

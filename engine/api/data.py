@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import pandas as pd
 
-from engine.api.files import Table, people_of, proposed
+from engine.api.files import Table, files_in, people_of, proposed
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.registry import Registry
 from engine.core.tasks import DataType
 from engine.core.typed import Repeats, checked, record
-from engine.core.types import Covariate, Data
+from engine.core.types import Covariate, Data, PublicFacts
 from engine.mechanisms import Mechanism
 from engine.mechanisms import mechanisms as _mechanisms
 from engine.numerics.counts.cells import Counted
 from engine.sources import Source
 from engine.sources import sources as _sources
-from engine.uploads.curves import Upload
+from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import UploadEvents, declare_events
 from engine.uploads.facts import declare
+from engine.uploads.files import TableFile
 from engine.uploads.misfits import check_named_units
 from engine.uploads.people import People
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, event_columns, events_of
+from engine.uploads.scratch import Resources
+from engine.uploads.stored_curves import StoredCurves
+from engine.uploads.stored_table import stored_table
 
 Ends = tuple[float, float]
 _MAX_NUMBERS = 200_000_000  # drawn at once: 1.6 GB
@@ -34,7 +39,7 @@ _MAX_NUMBERS = 200_000_000  # drawn at once: 1.6 GB
 
 @checked
 def read_curves(
-    data: Table,
+    data: Table | Sequence[str],
     columns: Mapping[str, Any] | None = None,
     *,
     reading: Mapping[str, Any] | Reading | None = None,
@@ -64,10 +69,12 @@ def read_curves(
 
     Parameters
     ----------
-    data : path or pandas.DataFrame
-        CSV, TSV or XLSX, or a table: a row for each observation, or a row or a column for each
-        curve. Numbers and moments of a data frame are taken as they are, whatever the reading says
-        of their kind; all other columns need their entry in it.
+    data : path, list of paths or pandas.DataFrame
+        CSV, TSV, XLSX, Parquet or Arrow, or a table: a row for each observation, or a row or a
+        column for each curve. A folder, a pattern such as "meters/*.parquet", a list, or a file
+        above 20 MB is read in batches, by its `reading`: a block of people at a time is in memory,
+        also when it is published. Numbers and moments of a data frame are taken as they are,
+        whatever the reading says of their kind; all other columns need their entry in it.
     columns : mapping, optional
         For looking: names of columns by their roles, "id", "time", "value", "server" (the site),
         "covariates". What is left out is recognised by its name.
@@ -119,9 +126,7 @@ def read_curves(
     >>> curves.sizes.n_curves, curves.facts.value_half_width
     (2, 75.0)
     """
-    asked = {"columns": columns, "several": several}
-    found = _people(data, reading, DataType.CURVES, asked)
-    curves = curves_of(found)
+    files = files_in(data)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
     facts = declare(
         *values,
@@ -140,10 +145,35 @@ def read_curves(
         person=person,
         people=people,
     )
+    if files:
+        if reading is None:
+            raise InputError(
+                "Files of this size are read by a stated reading alone.",
+                field="reading",
+                hint="“propose” finds one for a part of the rows in a file of its own.",
+            )
+        return _stored(
+            files, reading if isinstance(reading, Reading) else Reading.of(reading), facts
+        )
+    table = cast(Table, data if isinstance(data, str | Path | pd.DataFrame) else data[0])
+    asked = {"columns": columns, "several": several}
+    found = _people(table, reading, DataType.CURVES, asked)
+    curves = curves_of(found)
+    _check_units(curves, facts)
+    return Upload(curves=curves, declared=facts, reading=None if reading is None else found.reading)
+
+
+def _stored(files: Sequence[TableFile], reading: Reading, facts: PublicFacts) -> Source[Any]:
+    """Curves of files of any size."""
+    stored = stored_table(files, reading, Resources.usual())
+    _check_units(stored.sample, facts)
+    return StoredCurves(table=stored, declared=facts, reading=reading)
+
+
+def _check_units(curves: CurveTable, facts: PublicFacts) -> None:
     check_named_units(
         [(curves.time_column, facts.time_unit), (curves.value_column, facts.value_unit)]
     )
-    return Upload(curves=curves, declared=facts, reading=None if reading is None else found.reading)
 
 
 @checked

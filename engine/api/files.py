@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from engine.core.typed import checked
 from engine.exports.looking import Look, looked_at
 from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import read_people
+from engine.uploads.files import TableFile, files_of
 from engine.uploads.limits import MAX_BYTES, FileLimits
 from engine.uploads.lines import check_frame
 from engine.uploads.people import People, read_frame
@@ -141,3 +142,12 @@ def people_of(data: Table, reading: Reading) -> People:
 
 def _bytes(data: str | Path) -> bytes:
     return bytes_of(str(data), MAX_BYTES)
+
+
+def files_in(data: Table | Sequence[str | Path]) -> tuple[TableFile, ...]:
+    """Find the files that are read in batches: a folder, a pattern, a list or a large file."""
+    if isinstance(data, pd.DataFrame):
+        return ()
+    files = files_of(str(data) if isinstance(data, str | Path) else list(map(str, data)))
+    is_small = len(files) == 1 and files[0].size <= MAX_BYTES and not files[0].partition
+    return () if is_small else files

@@ -253,7 +253,7 @@ def _about_file(source: Source[Data]) -> Exit:
     table = source.observations
     number = len(table.values) if isinstance(table, CurveTable) else source.sizes.n_curves
     if isinstance(source, StoredCurves):
-        number = source.stored.n_observations
+        number = source.table.n_observations
     first = (
         ()
         if source.reading is None

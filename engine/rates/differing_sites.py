@@ -394,7 +394,7 @@ class DifferingSitesRate(Rate):
 
     @property
     def _conditions_on_size(self) -> tuple[Condition, ...]:
-        """What Theorems 4.2 and 6.2 ask of r, logarithms left out: condition (8), Remarks 9, 10."""
+        """List what Theorems 4.2 and 6.2 ask of r: condition (8), Remarks 9 and 10."""
         is_mean, a = not self._condition[1], self.smoothness
         power = 1 / (2 * a + 1 if is_mean else 2 * a - 1)
 
@@ -407,7 +407,7 @@ class DifferingSitesRate(Rate):
             return self.sites(p).size()
 
         d = "" if is_mean else " d"
-        of_site = r"(n_{s^*}arepsilon_{s^*}^2)"
+        of_site = r"(n_{s^*}\varepsilon_{s^*}^2)"
         return (
             Condition(
                 f"condition (8) of Theorem {self._attained}, all sites together",

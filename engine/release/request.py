@@ -389,7 +389,7 @@ def stored(
     check_named_units(
         [(table.sample.time_column, facts.time_unit), (table.sample.value_column, facts.value_unit)]
     )
-    return StoredCurves(stored=table, declared=facts, reading=reading)
+    return StoredCurves(table=table, declared=facts, reading=reading)
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:

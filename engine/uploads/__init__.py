@@ -14,6 +14,9 @@
       │            regressors)        file can be what was stated
     source                            both together: a source like any other
 
+Tables of curves of any size take the same steps a batch of lines at a time: `files`, `batches`,
+`stored_table`, `stored_curves`; compressed text, Parquet and Arrow are unpacked by `packed`.
+
 What curves, records and times do not share is in `curves`, `rows` and `events`. No message holds a
 cell of the file, a number of it or a line: names of columns and counts only.
 """

@@ -43,7 +43,7 @@ class TableFile:
 
     @property
     def most_rows(self) -> int:
-        """The number of rows, or a number that is hardly exceeded where the file does not say it."""
+        """The number of rows, or one that is hardly exceeded where the file does not say it."""
         packing = self.packing
         if packing is Packing.PARQUET:
             try:

@@ -35,9 +35,9 @@ class StoredCurves(UploadedData[Any]):
     key = "upload"
     label = "Your curves"
     tasks = Upload.tasks
-    read_as = "stored"
+    read_as = "table"
 
-    stored: StoredTable
+    table: StoredTable
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,12 +53,12 @@ class StoredCurves(UploadedData[Any]):
 
     @property
     def observations(self) -> CurveTable:
-        return self.stored.sample
+        return self.table.sample
 
     @property
     def sizes(self) -> Sizes:
-        planned, n = self.declared.observations_per_curve, self.stored.n_curves
-        return Sizes(self.stored.people, planned * n, planned, len(self.declared.covariates))
+        planned, n = self.declared.observations_per_curve, self.table.n_curves
+        return Sizes(self.table.people, planned * n, planned, len(self.declared.covariates))
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class StoredCurves(UploadedData[Any]):
         return self._of(self.observations).remarks()
 
     def without(self, members: NDArray[np.bool_]) -> Self:
-        return replace(self, stored=self.stored.without(members))
+        return replace(self, table=self.table.without(members))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveStore:
         """Return the curves as a store; `rng` is not used."""
@@ -79,26 +79,26 @@ class StoredCurves(UploadedData[Any]):
 
     @cached_property
     def _store(self) -> CurveStore:
-        return CurveStore(self.declared, self.stored.people, self._blocks)
+        return CurveStore(self.declared, self.table.people, self._blocks)
 
     def _blocks(self, site: int) -> Iterator[CurveData]:
-        for table in self.stored.tables(site):
-            yield self._of(table).draw(1, np.random.default_rng(0))
+        for each in self.table.tables(site):
+            yield self._of(each).draw(1, np.random.default_rng(0))
 
-    def _of(self, table: CurveTable) -> _Curves:
-        return _Curves(curves=table, declared=self.declared, reading=self.reading)
+    def _of(self, curves: CurveTable) -> _Curves:
+        return _Curves(curves=curves, declared=self.declared, reading=self.reading)
 
     def contents(self) -> Iterable[bytes]:
-        for table in self.stored.tables():
-            yield from self._of(table).contents()
+        for each in self.table.tables():
+            yield from self._of(each).contents()
 
     def traces(self) -> Traces:
         """Ids and shapes of curves, read anew; see `Source.traces`."""
 
         def parts() -> Iterator[Traces]:
-            return (self._of(table).traces() for table in self.stored.tables(with_ids=True))
+            return (self._of(each).traces() for each in self.table.tables(with_ids=True))
 
-        return Traces(self.stored.n_curves, stored=parts)
+        return Traces(self.table.n_curves, stored=parts)
 
 
 class _Curves(Upload):

@@ -216,11 +216,12 @@ class _Buckets:
         assert self._reading.person is not None  # the reading is complete
         if self._reading.person.rows:
             names = np.arange(self._n_lines, self._n_lines + n)
-            ids, bucket = pa.array(names).cast(pa.string()), names % number
+            ids, bucket = pa.array(names).cast(pa.string()), (names % number).astype(np.uint16)
         else:
             texts = pa.array(people.ids, pa.string())
-            of_id = hash_array(np.array(people.ids, dtype=object), categorize=False) % number
-            ids, bucket = texts.take(pa.array(people.person)), of_id[people.person]
+            hashes = hash_array(np.array(people.ids, dtype=object), categorize=False)
+            ids = texts.take(pa.array(people.person))
+            bucket = (hashes % np.uint64(number)).astype(np.uint16)[people.person]
         self._n_lines += n
         columns: dict[str, Any] = {_ID: ids}
         for name, numbers in people.columns.items():
@@ -242,7 +243,7 @@ class _Buckets:
             each if isinstance(each, pa.Array) else pa.array(np.ascontiguousarray(each))
             for each in columns.values()
         ]
-        return pa.record_batch(arrays, names=list(columns)), bucket.astype(np.uint16)
+        return pa.record_batch(arrays, names=list(columns)), bucket
 
     def _writer(self, k: int, schema: pa.Schema) -> Any:
         if k not in self._writers:
@@ -353,12 +354,13 @@ class _Sample(NamedTuple):
         if other is None:
             return self
         both = (other.curves, self.curves)
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(each, name) for each in both])
+            for name in ("times", "values", "counts", "server", "covariates")
+        }
         curves = replace(
             self.curves,
-            **{
-                name: np.concatenate([getattr(each, name) for each in both])
-                for name in ("times", "values", "counts", "server", "covariates")
-            },
+            **columns,
             ids=(*other.curves.ids, *self.curves.ids),
             n_people=sum(each.n_people for each in both),
         )
@@ -407,18 +409,14 @@ class _Sample(NamedTuple):
 def _put(curves: CurveTable, arrays: Arrays) -> _Part:
     texts = [text.encode() for text in curves.ids]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    put = arrays.put
     return _Part(
-        *(
-            arrays.put(each)
-            for each in (
-                curves.times,
-                curves.values,
-                curves.counts,
-                curves.server,
-                curves.covariates,
-                np.frombuffer(b"".join(texts), np.uint8),
-                ends,
-            )
-        ),
+        put(curves.times),
+        put(curves.values),
+        put(curves.counts),
+        put(curves.server),
+        put(curves.covariates),
+        put(np.frombuffer(b"".join(texts), np.uint8)),
+        put(ends),
         curves.n_curves,
     )

@@ -1,5 +1,6 @@
 """Releases of any size: the same from many files in little memory as from one in memory."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import __main__
+from engine import api as pc
 from engine.core.errors import InputError
 from engine.noise.hardened import LatticeNoise
 from engine.release import certified, partial, published
@@ -116,14 +118,14 @@ def test_sites_and_folders_that_state_them(tmp_path):
 
 
 def test_every_file_is_a_person_and_no_name_is_told(tmp_path):
-    table = large.frame(n=12)
+    table = large.frame(n=60)
     (tmp_path / "people").mkdir()
     for name, mine in table.groupby("id"):
         large.written(mine.drop(columns="id"), tmp_path / "people" / f"{name}.csv")
-    stated = {"header": ["time", "value"], "person": {"file": True}}
+    stated = {"header": ["time", "value"], "person": {"file": True}, "epsilon": 20.0}
     many = large.asked(large.plain("people", **stated), tmp_path)
-    assert many.source.sizes.n_curves == 12
-    want = large.messages(in_memory(table, tmp_path))
+    assert many.source.sizes.n_curves == 60
+    want = large.messages(in_memory(table, tmp_path, epsilon=20.0))
     large.assert_same(large.messages(many), want)
     (tmp_path / "people" / "P0003.csv").write_text("time,value\n0.5,secret\n")
     with pytest.raises(InputError) as refusal:
@@ -315,14 +317,14 @@ def parts_of(ledger):
 
 def check_kills(folder, instants):
     """Kill at instants, one after the other; then the release is the one that was begun."""
-    one = in_files(large.frame(n=120), folder, [1, 1], ["csv", "parquet"])
+    one = in_files(large.frame(), folder, [1, 1], ["csv", "parquet"])
     for instant in instants:
         ledger = Ledger(folder / f"ledger{instant}", folder / f"witness{instant}")
         was_killed = killed(one, ledger, instant)
         begun = parts_of(ledger)
         release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
         (entry,) = ledger.entries()
-        assert entry.state == "drawn" and entry.budget.epsilon <= 8.0
+        assert entry.state == "drawn" and entry.budget.epsilon <= 2.9
         content = ledger.release(release.release_id).messages
         for message in begun.values():
             assert message.partition(b"\n")[2] in content
@@ -344,7 +346,7 @@ def test_sixty_kills_charge_nothing_twice(tmp_path):
 
 
 def test_what_goes_on_is_what_would_have_been(tmp_path, monkeypatch):
-    one = in_files(large.frame(n=120), tmp_path, [1, 1], ["csv", "parquet"])
+    one = in_files(large.frame(), tmp_path, [1, 1], ["csv", "parquet"])
     monkeypatch.setattr(LatticeNoise, "__call__", lambda _, values: np.rint(values))
     whole = Ledger(tmp_path / "whole", tmp_path / "w")
     want = published.publish(one.source, one.mechanism, one.budget, whole, "meters")
@@ -353,3 +355,21 @@ def test_what_goes_on_is_what_would_have_been(tmp_path, monkeypatch):
         assert killed(one, ledger, instant)
     release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
     assert whole.release(want.release_id).messages == ledger.release(release.release_id).messages
+
+
+# -- in a program ----------------------------------------------------------------------------------
+
+
+def test_curves_of_a_folder_are_published_from_a_program(tmp_path):
+    table = large.frame()
+    stated = large.plain("parts")["data"]
+    one = in_files(table, tmp_path, [1, 1], ["zst", "parquet"])
+    facts = {"origin": "the manual", "design": EVEN, "observations": 5}
+    for data in (str(tmp_path / "parts"), [str(path) for path in (tmp_path / "parts").iterdir()]):
+        source = pc.read_curves(
+            data, reading=stated["reading"], values=(-1, 1), times=(0, 1), **facts
+        )
+        found = large.messages(dataclasses.replace(one, source=source))
+        large.assert_same(found, large.messages(one))
+    with pytest.raises(InputError, match="stated reading"):
+        pc.read_curves(str(tmp_path / "parts"), values=(-1, 1), times=(0, 1), **facts)

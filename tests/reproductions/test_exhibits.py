@@ -28,13 +28,13 @@ from reproductions.drawing import Scale, Series, heat, lines, styles
 from reproductions.exhibits import (
     Call,
     Claim,
+    ClaimVerdict,
     Exhibit,
     Finding,
     Panel,
     Paper,
     Reason,
     RowFiles,
-    Verdict,
     Work,
     run,
 )
@@ -256,13 +256,13 @@ def test_every_claim_of_a_document_names_its_place_and_range(key):
 @pytest.mark.parametrize(
     ("reason", "passes", "verdict"),
     [
-        (None, True, Verdict.HOLDS),
-        (Reason.PROOF, False, Verdict.FAILS),
-        (Reason.CONDITION, False, Verdict.NOT_COMPARABLE),
-        (Reason.CRITERION, False, Verdict.NOT_COMPARABLE),
-        (Reason.DATA, False, Verdict.NOT_COMPARABLE),
-        (Reason.DATA, True, Verdict.NOT_COMPARABLE),
-        (None, False, Verdict.FAILS),
+        (None, True, ClaimVerdict.HOLDS),
+        (Reason.PROOF, False, ClaimVerdict.FAILS),
+        (Reason.CONDITION, False, ClaimVerdict.NOT_COMPARABLE),
+        (Reason.CRITERION, False, ClaimVerdict.NOT_COMPARABLE),
+        (Reason.DATA, False, ClaimVerdict.NOT_COMPARABLE),
+        (Reason.DATA, True, ClaimVerdict.NOT_COMPARABLE),
+        (None, False, ClaimVerdict.FAILS),
     ],
 )
 def test_only_a_check_on_the_documents_terms_can_contradict_it(reason, passes, verdict):

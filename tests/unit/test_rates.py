@@ -22,6 +22,7 @@ from engine.rates.functional_mean import (
     VaryingCoefficientsRate,
     largest_delta,
 )
+from engine.topics.rates.answer import PRESETS
 
 ALPHAS = (1.0, 2.0, 3.5)
 POINT = {"n": 300.0, "m": 12.0, "S": 5.0, "epsilon": 0.7}
@@ -189,6 +190,19 @@ def test_conditions_on_delta_are_checked_at_the_point():
     point = FunctionalMeanRate(privacy="central").at(n=100.0, m=2.0, S=1.0, epsilon=1.0)
     assert condition.holds({**point, "delta": 1e-12})
     assert not condition.holds({**point, "delta": 1e-2})
+
+
+def test_one_curve_or_observation_at_each_site_has_the_known_rate_of_local_privacy():
+    """For a regression curve (Sε²)^(−α/(α+1)); for curves the rate with nobody trusted."""
+    regression, curves = PRESETS["local-regression"], PRESETS["local-curves"]
+    rate, point = regression.rate, regression.rate.at(**regression.point)
+    assert regression.point["n"] == curves.point["n"] == 1.0
+    _, private = rate.evaluate(**regression.point)
+    alpha = rate.smoothness
+    known = (point["S"] * point["epsilon"] ** 2) ** (-alpha / (alpha + 1))
+    assert private == pytest.approx(known)
+    local = replace(curves.rate, privacy="local")
+    np.testing.assert_allclose(curves.rate.evaluate(**curves.point), local.evaluate(**curves.point))
 
 
 # -- sites that differ ----------------------------------------------------------------------

@@ -120,7 +120,7 @@ def test_every_figure_and_table_of_the_paper_draws(preset):
     weighted = Weighted.plain(preset.rate)
     chart = charts.regimes(weighted, preset.along, preset.across, point)
     go.Figure(in_theme(chart.spec, "light"))
-    assert len(PRESETS) == 15
+    assert len(PRESETS) == 17
     wording.found("map limits error", chart.alt)
 
 

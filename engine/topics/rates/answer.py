@@ -15,6 +15,7 @@ from engine.rates.differing_sites import Bound, DifferingMeanRate
 from engine.rates.fitted import FittedRate, Weighted, beside
 from engine.rates.functional_mean import FunctionalMeanRate, Trust, VaryingCoefficientsRate
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
+from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation.agreement import Agreement
 from engine.simulation.experiments import mean_and_se
 from engine.topics.mean.answer import errors_and_shares
@@ -278,6 +279,22 @@ PRESETS = {
             VaryingCoefficientsRate(),
             S=10.0,
             d=3.0,
+        ),
+        Preset(
+            "local-curves",
+            "Nobody trusted: one curve at each site",
+            FunctionalMeanRate(privacy=Trust.FEDERATED, smoothness=2.0),
+            "S",
+            "epsilon",
+            {"n": 1.0, "m": 10.0, "S": 1000.0, "epsilon": 1.0},
+        ),
+        Preset(
+            "local-regression",
+            "Nobody trusted: one observation at each site",
+            WaveletRate(),
+            "S",
+            "epsilon",
+            {"n": 1.0, "S": 10_000.0, "epsilon": 0.5},
         ),
         Preset(
             "sites-differ",

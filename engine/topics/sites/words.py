@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from operator import attrgetter
 
@@ -300,15 +301,34 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     )
 
 
+_BYTES = 8  # of one number that is sent
+
+
+def size(count: int) -> str:
+    """Write a number of bytes.
+
+    Examples
+    --------
+    >>> size(640), size(12_800)
+    ('640 bytes', '12.8 kB')
+    """
+    return f"{count} bytes" if count < 1000 else f"{number(count / 1000)} kB"
+
+
 def seen(messages: Sequence[SentMessage]) -> str:
     """Describe the transcript, and say why it shows little about any one person."""
     if not messages:
         return "Nothing left any site: with these budgets nothing useful could be sent."
     sites = len({message.site for message in messages})
     each, total = len(messages) / sites, sum(message.numbers for message in messages)
+    by_step = Counter[str]()
+    for message in messages:
+        by_step[message.step] += _BYTES * message.numbers
     return (
         f"**{len(messages)} messages** from {sites} {'site' if sites == 1 else 'sites'}, "
-        f"{each:.3g} each, {total} numbers in all. Noise was in every "
+        f"{each:.3g} each, {total} numbers in all. With {_BYTES} bytes for each number the sites "
+        f"send at most **{size(max(by_step.values()))}** together in one round and "
+        f"{size(_BYTES * total)} over all rounds. Noise was in every "
         "number before it left, and the centre has nothing else: the published curve is "
         "computed from this table. Values are on the method’s own scale."
     )
@@ -325,6 +345,7 @@ def messages_table(messages: Sequence[SentMessage], n_values: int = 4) -> dict[s
         "step": [message.step for message in messages],
         "site": [message.site for message in messages],
         "numbers": [message.numbers for message in messages],
+        "bytes": [_BYTES * message.numbers for message in messages],
         "first values, with noise": [some(m.values.tolist()) for m in messages],
         "size of the noise": [some(m.noise.tolist()) for m in messages],
     }

@@ -25,6 +25,12 @@ from pages.shared.uploads import draft
 
 Made = TypeVar("Made")
 _EXAMPLE = "example.csv"
+_LARGER = (
+    f"CSV, Excel, Parquet or Arrow, also compressed, up to {MAX_BYTES // 1_000_000} MB. For a larger "
+    "table bring some of its rows, with all columns, and save the settings that *Publish* offers. "
+    "Then name the table, or a folder, as “file” in them, and type on this machine: "
+    "`python -m engine release settings.json`. It reads any size in little memory."
+)
 _BEFORE = (
     "upload_proposed",
     "upload_header",
@@ -39,7 +45,11 @@ def uploaded(label: str, example: Example) -> bool:
     page.
     """
     file = st.file_uploader(
-        label, key="upload_file", on_change=_changed, max_upload_size=MAX_BYTES // 1_000_000
+        label,
+        key="upload_file",
+        on_change=_changed,
+        max_upload_size=MAX_BYTES // 1_000_000,
+        help=_LARGER,
     )
     if file is not None:
         _hold(file)
