@@ -37,11 +37,8 @@ from pages.shared.state import run, session, settings
 class Explored(Scene):
     """The scene of the page, with its texts for the frame."""
 
-    def strip(self) -> None:
-        """Show the unit of protection and the budget, which follows the slider in the browser.
-
-        Odds and error stand above the figure.
-        """
+    def share(self) -> None:
+        """Offer link and pin beside what is protected and the budget, which follows the slider."""
         facts, delta = self.facts, session.delta(self.source)
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
@@ -59,7 +56,6 @@ class Explored(Scene):
             facts,
             pure=self.budget.is_pure,
         )
-        strips.ledger_lines(self.source)
 
     def promise(self) -> None:
         super().promise()
@@ -86,6 +82,7 @@ def figure(scene: Scene) -> None:
         scene.start,
         scene.rev,
         new_noise=scene.facts.is_simulated,
+        on_page=True,
         with_truth="truth" in current.further_lines,
         save=st.session_state.get("save_figure", ""),
         anchors=guarantees.anchors(current.epsilon_limit),
