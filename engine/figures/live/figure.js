@@ -10,18 +10,20 @@ export default function figure({data: sent, parentElement: root, setStateValue, 
   const S = root.__figure ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = value => setStateValue('picked', value);
   S.askNoise = () => setTriggerValue('new_noise', true);
+  S.choose = method => setTriggerValue('method', method);
   if (!S.stop) wire(S);
   const isNew = S.tag !== data.tag || S.rev !== data.rev;
   if (S.tag !== data.tag) take(S, data);
   if (S.rev !== data.rev) move(S, data);
   ask(S, sent.asked);
+  Object.assign(S, {methods: methodsOf(S, sent.methods), theory: sent.theory});
   if (isNew) S.game = S.picked.view === 'attack' ? newGame(S) : null;
   S.saved ??= data.save;                  // asked for before the figure was mounted: done already
   ticksOfSlider(S, data.anchors || []);
   dress(S);                               // also called when the theme changes
   Object.assign(S.data, {with_truth: data.with_truth, new_noise: data.new_noise});
   S.q('#figure').classList.toggle('on-page', Boolean(data.on_page));
-  S.q('#views').hidden = true;
+  S.q('#views').hidden = !data.on_page;
   paint(S);
   if (S.saved !== data.save) save(S, S.saved = data.save);
   if (window.__first?.tag === S.tag && S.host.isConnected) window.__first.give((...left) => goOn(S, ...left));
@@ -83,6 +85,7 @@ function wire(S) {
   e.oninput = () => slide(S, +e.value);
   e.onchange = () => { clearTimeout(S.timer); S.timer = setTimeout(() => report(S), REST); };
   S.q('#play').onclick = () => toggle(S);
+  S.q('#equal').onclick = () => { S.isEqual = !S.isEqual; show(S); };
   S.q('#noise').onclick = () => S.askNoise();
   S.q('#attack').onclick = () => openGame(S, !S.game);
   S.q('#views').onclick = event => { const {view} = event.target.dataset; if (view) see(S, view); };
@@ -191,11 +194,12 @@ function paint(S) {                       // everything: new data, size, theme, 
     tab.setAttribute('aria-selected', String(isOn));
     tab.tabIndex = isOn ? 0 : -1;
   }
-  for (const id of ['#attack', '#play']) S.q(id).hidden = !isCurves(S);
+  for (const id of ['#attack', '#play', '#noise']) S.q(id).hidden = !isCurves(S);
+  S.q('#equal').hidden = view !== 'methods';
   S.width = Math.round(S.q('#figure').clientWidth);
   if (!S.width) return;
   Object.assign(S, {widths: new Map(), font: '', samples: null});
-  paintCurves(S);
+  ({methods: paintMethods, theory: paintTheory}[view] ?? paintCurves)(S);
   nameTicks(S);
   show(S);
 }
@@ -214,7 +218,10 @@ function show(S) {                        // one budget: called on every movemen
   S.host.dataset.budget = budget;
   S.host.dataset.view = view;
   S.q('#figure').classList.toggle('drowned', isRefused(S));
-  const {text, isWeak} = showCurves(S);
+  say(S, ({methods: showMethods, theory: showTheory}[view] ?? showCurves)(S));
+}
+
+function say(S, {text, isWeak}) {
   if (S.q('#sentence').textContent !== text) S.q('#sentence').textContent = text;
   S.q('#sentence').classList.toggle('weak', isWeak);
 }

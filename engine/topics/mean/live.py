@@ -44,17 +44,20 @@ _ROLES = {
     "without": "without",
     "method": "gradient",
     "pull": "visitor",
+    "functional": "functional",
+    "wavelet": "wavelet",
 }
 _COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The visitor's choice in the figure; `new_noise` is true for one run only."""
+    """The visitor's choice in the figure; `new_noise` and `method` are of one run only."""
 
     budget: int
     view: str = "look"
     new_noise: bool = False
+    method: str = ""
 
 
 @dataclass(frozen=True)
@@ -200,10 +203,10 @@ def figure_payload(
         "source": _source_words(facts),
         "downloads": not facts.is_upload,
     }
-    return _tagged(payload)
+    return tagged(payload)
 
 
-def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
+def tagged(payload: dict[str, Any]) -> dict[str, Any]:
     """Add a digest of the payload, by which the browser recognises what it already has."""
     return {**payload, "tag": hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]}
 
@@ -331,7 +334,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "told": is_told.tolist(),
             "person": f"About 95 of 100 new {facts.people}",
         }
-    return _tagged(payload)
+    return tagged(payload)
 
 
 def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
@@ -363,7 +366,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
         "panel": named(f"{group} − {other_group}", facts.value_unit),
         "title": f"{group} less {other_group}, with its 95 % confidence band.",
     }
-    return _tagged(payload)
+    return tagged(payload)
 
 
 def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
@@ -386,6 +389,12 @@ def _mark(mark: AnswerMark) -> dict[str, Any]:
         "level": mark.level,
         "filled": mark.is_filled,
     }
+
+
+def encoded(facts: PublicFacts, differences: Array) -> tuple[list[str], list[tuple[float, float]]]:
+    """Encode differences from the mean (budgets, …) as text, and the range of each budget."""
+    scales = _scales(facts.value_high - facts.value_low, differences)
+    return _by_budget(differences, scales), scales
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
@@ -584,6 +593,17 @@ def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
             "beyond": f"⚠ This {person} moves the mean by {by}; the noise (±{noise}) no longer "
             "hides it.",
         },
+        "none": "no privacy",
+        "coming": "Being simulated …",
+        "shaded": "Shaded: what limits {notion}. Rates: Xue, Lin and Yu (2024).",
+        "rates": "Rates: Xue, Lin and Yu (2024).",
+        "pure": "pure",
+        "attacker_short": "attacker ≤ {bound}",
+        "equal": "Compare at equal protection",
+        "equal_epsilon": "Compare at equal ε",
+        "is_equal": "Each method at the ε where the attacker’s accuracy is {attacker}.",
+        "unequal": "⚠ Equal ε is not equal protection: pure methods let the attacker reach {pure}, "
+        "the others {other}.",
         "panel": "Difference from the non-private mean, with the middle 95 % of releases. "
         f"The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",

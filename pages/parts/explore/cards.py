@@ -24,6 +24,7 @@ from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
+from pages.parts.explore.views import Views
 from pages.shared import components
 from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
@@ -70,7 +71,7 @@ def follow_figure(preview: MeanAnswer) -> None:
     session.take_over(epsilon=epsilons[picked.budget], explore_view=picked.view)
 
 
-def figure(scene: Scene) -> None:
+def figure(scene: Scene, views: Views) -> None:
     """Draw the live figure; its slider is the only ε control of the page."""
     current = session.current()
     payload = scene.made_once(
@@ -87,9 +88,25 @@ def figure(scene: Scene) -> None:
         save=st.session_state.get("save_figure", ""),
         anchors=guarantees.anchors(current.epsilon_limit),
         asked=_asked(scene),
+        methods=views.methods,
+        theory=views.theory,
     )
+    if picked.method:
+        _choose(picked.method)
     if picked.new_noise:
         session.change(seed=current.seed + 1)
+        st.rerun()
+
+
+def _choose(label: str) -> None:
+    """Show the curves of a method."""
+    presets = {name: (cls, chosen) for name, cls, chosen in settings.METHODS.values()}
+    if label in presets:
+        if label != session.current().mechanism.nearest_preset()[0]:
+            cls, chosen = presets[label]
+            session.change_mechanism(settings.TASK, cls(**chosen))
+        session.change(explore_view="look")
+        st.session_state.rev += 1
         st.rerun()
 
 

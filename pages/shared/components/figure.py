@@ -36,9 +36,17 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0, **
     """
     data = figure_message(payload, start, rev, **now)
     data["now"] |= _moved(key, rev, start)
-    result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
+    result = _component(
+        key=key,
+        data=data,
+        on_picked_change=_nothing,
+        on_new_noise_change=_nothing,
+        on_method_change=_nothing,
+    )
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
-    return replace(chosen, new_noise=bool(result.get("new_noise")))
+    return replace(
+        chosen, new_noise=bool(result.get("new_noise")), method=str(result.get("method") or "")
+    )
 
 
 def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:
