@@ -317,12 +317,10 @@ def _program(script: str) -> str:
     """Join a drawing's script and the start-up, each in a function of its own."""
     before, _, after = script.partition("export default function")
     mounting = f"{before}mount = function{after}"
-    parts = (
-        "let mount;",
-        f"(() => {{\n{mounting}\n}})();",
-        f"(() => {{\n{part('start.js')}\n}})();",
+    starting = part("unpack.js") + part("start.js")
+    return "\n".join(
+        ("let mount;", f"(() => {{\n{mounting}\n}})();", f"(() => {{\n{starting}\n}})();")
     )
-    return "\n".join(parts)
 
 
 def _themes() -> str:
