@@ -7,16 +7,21 @@ import streamlit as st
 from engine.core.identity import digest
 from engine.language import tags
 from engine.language.grammar import escape
-from pages.parts.explore import cards, details
-from pages.shared.frame import controls, drawer, layout, page
+from pages.parts.explore import cards, details, line
+from pages.parts.explore.views import Views
+from pages.shared.frame import controls, drawer, layout, page, strips
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 session.open_of_link(details.OF_SETTINGS)
 current, source = session.current(), session.source()
-page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
+title = st.empty()
+page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)), title)
 data = digest(source.facts)
-computed, messages, picture = st.container(), page.messages(), layout.pending(data)
+computed, messages = st.container(), page.messages()
+with st.container(key="instrument", gap=None):
+    line.data_and_method(source)
+    picture, foot = layout.pending(data), st.container()
 with computed:
     preview = page.compute(
         partial(
@@ -35,13 +40,19 @@ if preview is not None:
     cards.follow_figure(preview)
     scene = cards.Explored(preview, source)
     with messages:
+        line.eyes_only(scene)
         scene.promise()
+    views = Views(scene)
+    if views.heading:
+        title.title(views.heading, anchor=False)
     with picture():
-        cards.figure(scene)
+        cards.figure(scene, views)
 contents = details.of(scene, source)
-details.doors(contents)
+with foot:
+    line.below(contents)
 panel.draw()
+strips.ledger_lines(source)
 if scene is not None:
-    scene.strip()
+    views.compute_next()
 layout.chips(controls.all_changed())
 drawer.show(contents)

@@ -7,7 +7,6 @@ text everywhere, and its numbers are read as such.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from engine.core.errors import InputError
@@ -63,10 +62,5 @@ def of_card(card: bytes, table: bytes, home: str = "") -> SharedPage:
         again=f"privacy-curves share {CARD} {TABLE}",
         home=home,
         statements=released.statements,
-        carried={CARD: _carried(card), TABLE: _carried(table)},
+        carried={CARD: card.decode(), TABLE: table.decode()},
     )
-
-
-def _carried(content: bytes) -> str:
-    """Write a text file as JSON that ends no element of HTML."""
-    return json.dumps(content.decode()).replace("<", "\\u003c")

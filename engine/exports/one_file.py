@@ -216,7 +216,6 @@ def _figure(
         again=again,
         home=home,
         statements=(),
-        carried={},
     )
 
 
@@ -295,10 +294,16 @@ def page(
     drawing: tuple[str, str],
     script: str,
     sent: Mapping[str, Any],
+    carried: Mapping[str, str] | None = None,
     **values: Any,
 ) -> SharedPage:
-    """Render the document around a drawing: its markup and style, script and message."""
+    """Render the document around a drawing: its markup and style, script and message.
+
+    `carried` are texts by the names of the files that they can be saved as.
+    """
     markup, style = map(part, drawing)
+    files = dict(carried or {})
+    parts = {"sent": dict(sent), "html": markup, "css": style, "files": files}
     page_style = _themes() + part("page.css")
     program = _program(script)
     document = render(
@@ -307,7 +312,8 @@ def page(
         style=page_style,
         script=program,
         digests={"style": digest(page_style), "script": digest(program)},
-        sent=base64.b64encode(pack({"sent": dict(sent), "html": markup, "css": style})).decode(),
+        sent=base64.b64encode(pack(parts)).decode(),
+        carried=list(files),
         **values,
     )
     return SharedPage(title, document.encode())
@@ -317,12 +323,10 @@ def _program(script: str) -> str:
     """Join a drawing's script and the start-up, each in a function of its own."""
     before, _, after = script.partition("export default function")
     mounting = f"{before}mount = function{after}"
-    parts = (
-        "let mount;",
-        f"(() => {{\n{mounting}\n}})();",
-        f"(() => {{\n{part('start.js')}\n}})();",
+    starting = part("unpack.js") + part("start.js")
+    return "\n".join(
+        ("let mount;", f"(() => {{\n{mounting}\n}})();", f"(() => {{\n{starting}\n}})();")
     )
-    return "\n".join(parts)
 
 
 def _themes() -> str:

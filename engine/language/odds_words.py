@@ -273,29 +273,6 @@ def weak(odds: Odds, person: str) -> str:
     )
 
 
-_HIDES, _HIDES_IN_PART = 0.6, 0.75  # up to which accuracy noise hides a person, and in part
-
-
-def hidden(person: str, epsilon: str, accuracy: float) -> str:
-    """Say whether noise hides one person, in a few words beside a figure.
-
-    `accuracy` is an upper bound for an attacker who starts at one half.
-
-    Examples
-    --------
-    >>> hidden("child", "1", 0.556)
-    'Noise hides each child.'
-    """
-    if accuracy <= _HIDES:
-        return f"Noise hides each {person}."
-    how = "hides each {} only in part" if accuracy <= _HIDES_IN_PART else "no longer hides {}"
-    who = person if accuracy <= _HIDES_IN_PART else a(person)
-    return (
-        f"At ε = {epsilon} noise {how.format(who)}: an attacker is right in "
-        f"{at_most_percent(accuracy)} of cases."
-    )
-
-
 def two_kinds(deltas: Mapping[str, float]) -> str:
     """Point out pure and approximate guarantees under one ε; empty if all are of one kind.
 

@@ -45,6 +45,8 @@ TAGGED = {
     "releases",
     "noise_low",
     "noise_high",
+    "half_low",
+    "half_high",
     "ordinary",
     "sampling",
     "truth",

@@ -12,6 +12,8 @@ _FIGURE = (
     "slider.js",
     "views/curves.js",
     "views/game.js",
+    "views/methods.js",
+    "views/theory.js",
     "saving.js",
     "figure.js",
 )

@@ -1,5 +1,10 @@
 // What the server sent, decoded: curves, releases and their ranges.
 
+const AROUND = .15;                       // of the height of the curves, left free above and below them
+const EDGE = .05;                         // of the time axis at either end, to which no axis is fitted
+const ROOM = 1.25;                        // of what an axis has to show
+const OFF = .75;                          // of what lies to one side of zero
+
 function decode(data) {
   const value = text => numbers(text, ...data.scale);
   const without = value(data.without), points = data.points;
@@ -9,17 +14,8 @@ function decode(data) {
     truth: data.truth && onto(without, numbers(...data.truth)),
     people: singles(data, value(data.curve_values)),
     releases: rows(data.releases, data.scales),       // differences from the mean without privacy
-    low: data.band && rows(data.band.low, data.band.scales).map(all => all.map(finer)),
-    high: data.band && rows(data.band.high, data.band.scales).map(all => all.map(finer)),
-    noise: data.noise.map((text, b) => numbers(text, ...data.noise_scales[b])),
+    fog: rows(data.fog, data.fog_scales),             // ends of the middle 95 % and 50 % of releases, from below
   };
-}
-
-function finer(half) {                    // every second point was sent: the ones between, by a cubic
-  const last = half.length - 1, at = k => half[Math.max(0, Math.min(last, k))];
-  return Float64Array.from({length: 2 * last + 1}, (_, k) => k % 2 === 0 ? half[k / 2]
-    : k === 1 || k === 2 * last - 1 ? (at((k - 1) / 2) + at((k + 1) / 2)) / 2
-      : (9 * (at((k - 1) / 2) + at((k + 1) / 2)) - at((k - 3) / 2) - at((k + 3) / 2)) / 16);
 }
 
 function singles(data, values) {          // the grey curves, each with its own times
@@ -40,10 +36,7 @@ function numbers(coded, low, high) {      // text, or 16-bit numbers that are un
 
 const onto = (without, differences) => differences.map((d, k) => d + without[k % without.length]);
 
-const split = (all, points) => {          // bands come with every second point
-  const length = all.length % points ? (points + 1) / 2 : points;
-  return Array.from({length: all.length / length}, (_, k) => all.subarray(k * length, (k + 1) * length));
-};
+const split = (all, points) => Array.from({length: all.length / points}, (_, k) => all.subarray(k * points, (k + 1) * points));
 
 const furthest = row => row.reduce((most, y) => Math.max(most, Math.abs(y)), 0);
 
@@ -55,17 +48,33 @@ function inView({data: {value}, curves}) {
   return to > from ? {low: from, high: to} : {low: value.low, high: value.high};
 }
 
-// Half-heights of the difference panel, one per budget. They never grow with ε, come from a ladder
-// so that the axis changes seldom, and end at half the value axis: beyond it curves leave the frame.
-function limits(S, drawn, most = Infinity) {
-  const {value} = S.data, needs = S.data.epsilons.map((_, b) => Math.max(...drawn(b).map(furthest)));
+// Half-heights of the difference panel that show all of some rows, one per budget: they never grow with ε.
+function limits(S, drawn, most) {
+  const needs = S.data.epsilons.map((_, b) => Math.max(...drawn(b).map(furthest)));
   for (let b = needs.length - 2; b >= 0; b--) needs[b] = Math.max(needs[b], needs[b + 1]);
-  return needs.map(need => rung(Math.min(Math.max(need, 1e-9), most < Infinity ? most : (value.high - value.low) / 2)));
+  return needs.map(need => rung(Math.min(Math.max(need, 1e-9), most)));
+}
+
+// Those that fit the fog over the middle of the time axis: a quarter more than half its width, and at
+// least three quarters of how far it lies from the mean.
+function fogLimits({curves: {fog}, data: {value}}) {
+  return fog.map(ends => {
+    const last = ends[0].length, end = Math.round(EDGE * last), most = row => furthest(row.subarray(end, last - end));
+    const need = Math.max(ROOM * most(halfWidths(ends)), OFF * most(ends[0]), OFF * most(ends[3]), 1e-9);
+    return rung(Math.min(need, (value.high - value.low) / 2));
+  });
 }
 
 function rung(need) {
   const power = 10 ** Math.floor(Math.log10(need));
-  return [1, 2, 3, 5, 10].find(k => k * power >= need * 0.999) * power;
+  return [1, 1.5, 2, 3, 4, 6, 8, 10].find(k => k * power >= need * 0.999) * power;
+}
+
+const halfWidths = ([low, , , high]) => high.map((y, k) => (y - low[k]) / 2);
+
+function median(row) {
+  const sorted = Float64Array.from(row).sort(), half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
 const blend = (from, to, mix) => mix ? from.map((y, k) => y + (to[k] - y) * mix) : from;

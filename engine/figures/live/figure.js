@@ -1,23 +1,29 @@
 // The live figure. Curves of all budgets arrive once; whatever the visitor does then happens here:
 // the slider, one release after another, a child's curve that is pulled, and the attacker's game.
+// It has views: curves (with the attacker's game), methods and theory; numbers and slider stay.
 // Text from the server goes through textContent only, so that a label can never become markup.
+
+const REST = 60;                          // ms without movement before the server is told
 
 export default function figure({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
   const data = {...sent.curves, ...sent.now};
   const S = root.__figure ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = value => setStateValue('picked', value);
   S.askNoise = () => setTriggerValue('new_noise', true);
+  S.choose = method => setTriggerValue('method', method);
   if (!S.stop) wire(S);
   const isNew = S.tag !== data.tag || S.rev !== data.rev;
   if (S.tag !== data.tag) take(S, data);
   if (S.rev !== data.rev) move(S, data);
   ask(S, sent.asked);
+  Object.assign(S, {methods: methodsOf(S, sent.methods), theory: sent.theory});
   if (isNew) S.game = S.picked.view === 'attack' ? newGame(S, data.game) : null;
   S.saved ??= data.save;                  // asked for before the figure was mounted: done already
   ticksOfSlider(S, data.anchors || []);
-  S.q('#noise').hidden = !data.new_noise;
   dress(S);                               // also called when the theme changes
-  S.data.with_truth = data.with_truth;
+  Object.assign(S.data, {with_truth: data.with_truth, new_noise: data.new_noise});
+  S.q('#figure').classList.toggle('on-page', Boolean(data.on_page));
+  S.q('#views').hidden = !data.on_page;
   paint(S);
   if (S.saved !== data.save) save(S, S.saved = data.save);
   if (window.__first?.tag === S.tag && S.host.isConnected) window.__first.give((...left) => goOn(S, ...left));
@@ -28,30 +34,15 @@ function take(S, data) {
   S.tag = data.tag;
   S.data = data;
   S.curves = decode(data);
-  const {releases, low, high} = S.curves, all = b => low ? [...low[b], ...high[b]] : releases[b];
-  Object.assign(S, {withBands: limits(S, all), alone: limits(S, b => releases[b]), view: inView(S)});
-  Object.assign(S, {from: 0, to: 0, mix: 0, reading: null, pull: null, game: null, spans: new Map()});
+  Object.assign(S, {fogLimits: fogLimits(S), view: inView(S)});
+  Object.assign(S, {from: 0, to: 0, mix: 0, reading: null, pull: null, ghost: null, game: null, spans: new Map(), visible: new Map()});
   S.q('#e').max = data.epsilons.length - 1;
   for (const node of S.root.querySelectorAll('[data-word]')) node.textContent = data.words[node.dataset.word] || '';
+  S.q('#views').setAttribute('aria-label', data.words.views);
   S.q('#noise').title = data.words.new_noise_help;
   S.q('#stage').setAttribute('aria-label', data.words.stage);
-  S.q('#attack').hidden = S.curves.people.length < 2;
+  S.q('#attack').classList.toggle('gone', S.curves.people.length < 2);
   S.q('#figure').classList.toggle('one-budget', data.epsilons.length < 2);
-}
-
-// Answers to a question: a curve with its band, and marks, for some releases of every budget. The
-// picture then stands still, and the button shows the next of these releases.
-function ask(S, sent) {
-  if (S.asked?.tag === sent?.tag) return;
-  const {points} = S.data, rows = (part, name) => part[name].map((text, b) => split(numbers(text, ...part.scales[b]), points));
-  const three = part => part && ['middle', 'low', 'high'].map(name => rows(part, name));
-  S.asked = sent ? {...sent, lines: three(sent.curves), others: three(sent.other), speeds: three(sent.speed), people: three(sent.people)} : null;
-  Object.assign(S, {from: 0, to: 0, mix: 0});
-  if (sent?.speed) {
-    const all = b => S.asked.speeds.flatMap(part => part[b]);
-    S.asked.limits = limits(S, all, sent.most);
-    S.asked.floors = S.asked.limits.map((limit, b) => all(b).every(row => row.every(y => y > -.1 * limit)) ? -.1 * limit : -limit);
-  }
 }
 
 function move(S, data) {                  // the server moved the figure: first mount, link, Back
@@ -96,8 +87,11 @@ function wire(S) {
   e.oninput = () => slide(S, +e.value);
   e.onchange = () => { clearTimeout(S.timer); S.timer = setTimeout(() => report(S), REST); };
   S.q('#play').onclick = () => toggle(S);
+  S.q('#equal').onclick = () => { S.isEqual = !S.isEqual; show(S); };
   S.q('#noise').onclick = () => S.askNoise();
   S.q('#attack').onclick = () => openGame(S, !S.game);
+  S.q('#views').onclick = event => { const {view} = event.target.dataset; if (view) see(S, view); };
+  S.q('#views').onkeydown = event => turnView(S, event);
   S.q('#leave').onclick = () => openGame(S, false);
   S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); report(S); S.q('#a').focus(); };
   S.q('#a').onclick = () => guess(S, 0);
@@ -116,7 +110,7 @@ function wire(S) {
     if (event.detail === S.picked?.budget || !S.data?.epsilons[event.detail]) return;
     S.picked.budget = event.detail;
     playOn(S);
-    if (S.main) show(S);
+    if (S.width) show(S);
   };
   const flush = event => {                // whoever copies the link wants that of what is on screen
     report(S);
@@ -127,14 +121,18 @@ function wire(S) {
   STILL.addEventListener('change', S.motion = () => { S.paused = STILL.matches; show(S); });
   S.paused = STILL.matches;
   const size = new ResizeObserver(() => {
-    const isSame = Math.round(stage.clientWidth) === S.width && S.q('#main').clientHeight === S.main?.height;   // none yet: not painted
-    if (S.width && !isSame) paint(S);
+    const isSame = Math.round(S.q('#figure').clientWidth) === S.width && (!isCurves(S) || S.q('#main').clientHeight === S.main?.height);
+    if (S.width && !isSame) paint(S);     // else none yet: not painted
   });
-  size.observe(stage);
+  size.observe(S.q('#figure'));
+  const touched = () => unhaunt(S);
+  for (const kind of ['pointerdown', 'keydown', 'input']) S.q('#figure').addEventListener(kind, touched, true);
+  S.haunting = setTimeout(() => haunt(S), WAIT);
   document.fonts.ready.then(() => S.width && paint(S));     // widths of words are measured
   S.stop = () => {
     size.disconnect();
     clearTimeout(S.timer);
+    clearTimeout(S.haunting);
     cancelAnimationFrame(S.frame);
     S.frame = 0;
     removeEventListener('pc:budget', others);
@@ -165,4 +163,67 @@ function key(S, event) {                  // arrows read and pull, Escape puts b
   }
   event.preventDefault();
   show(S);
+}
+
+// ---- views --------------------------------------------------------------------------------------
+
+const isCurves = S => ['look', 'attack'].includes(S.picked.view);
+
+function see(S, view) {                   // another view of the same numbers
+  if (S.picked.view === view) return;
+  S.picked.view = view;
+  Object.assign(S, {game: null, pull: null, reading: null});
+  paint(S);
+  report(S);
+}
+
+function turnView(S, event) {             // arrows go along the tabs
+  const tabs = [...S.q('#views').children], turn = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+  if (!turn) return;
+  const next = tabs[(tabs.indexOf(event.target) + turn + tabs.length) % tabs.length];
+  next.focus();
+  see(S, next.dataset.view);
+  event.preventDefault();
+}
+
+function paint(S) {                       // everything: new data, size, theme, view or game
+  const {view} = S.picked;
+  S.q('#stage').hidden = !isCurves(S);
+  S.q('#tiles').hidden = view !== 'methods';
+  S.q('#theory').hidden = view !== 'theory';
+  for (const tab of S.q('#views').children) {
+    const isOn = tab.dataset.view === (isCurves(S) ? 'look' : view);
+    tab.setAttribute('aria-selected', String(isOn));
+    tab.tabIndex = isOn ? 0 : -1;
+  }
+  for (const id of ['#attack', '#play', '#noise']) S.q(id).hidden = !isCurves(S);
+  S.q('#equal').hidden = view !== 'methods';
+  S.width = Math.round(S.q('#figure').clientWidth);
+  if (!S.width) return;
+  Object.assign(S, {widths: new Map(), font: '', samples: null});
+  ({methods: paintMethods, theory: paintTheory}[view] ?? paintCurves)(S);
+  nameTicks(S);
+  show(S);
+}
+
+function show(S) {                        // one budget: called on every movement
+  const {budget, view} = S.picked, {epsilons, words, attacker, errors, weak} = S.data, e = S.q('#e');
+  const [error, within, spoken] = errors[budget];
+  if (+e.value !== budget) e.value = budget;
+  e.style.setProperty('--filled', `calc(11px + ${budget / Math.max(1, epsilons.length - 1)} * (100% - 22px))`);
+  e.setAttribute('aria-valuetext', `ε ${epsilons[budget]}, ${fill(words.spoken, {attacker: attacker[budget], error: spoken})}`);
+  S.q('#value').textContent = `ε = ${epsilons[budget]}`;
+  S.q('#attacker').textContent = `${weak[budget] ? '⚠ ' : ''}${attacker[budget]}`;
+  S.q('#attacker').className = weak[budget] ? 'weak' : '';
+  S.q('#error').textContent = error;
+  S.q('#within').textContent = within;
+  S.host.dataset.budget = budget;
+  S.host.dataset.view = view;
+  S.q('#figure').classList.toggle('drowned', isRefused(S));
+  say(S, ({methods: showMethods, theory: showTheory}[view] ?? showCurves)(S));
+}
+
+function say(S, {text, isWeak}) {
+  if (S.q('#sentence').textContent !== text) S.q('#sentence').textContent = text;
+  S.q('#sentence').classList.toggle('weak', isWeak);
 }

@@ -50,7 +50,7 @@ function nameTicks(S) {                   // whose they are, neighbours of one n
     }
     return {name, wide: name.offsetWidth, wish: (from + to - name.offsetWidth) / 2};
   });
-  const lefts = sideBySide(names, S.width);   // below the value of ε there is room
+  const lefts = sideBySide(names, width);
   names.forEach(({name}, k) => { name.style.left = `${lefts[k]}px`; name.hidden = lefts[k] < 0; });
   if (groups.every(group => group.is_own)) return;
   const lead = write(S.data.words.used), left = Math.min(lefts[0] - GAP, place(S.marks[0].at) - 4) - lead.offsetWidth;

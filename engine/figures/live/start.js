@@ -64,9 +64,9 @@ function drawLesson({sent, html, css}) {
   paint();
 }
 
-function offer() {                        // files that this one carries, such as a guarantee card
+function offer({files}) {                 // what this file carries besides, such as a guarantee card
   for (const button of document.querySelectorAll('[data-carried]')) button.onclick = () => {
-    const url = URL.createObjectURL(new Blob([JSON.parse(at(button.dataset.carried).textContent)]));
+    const url = URL.createObjectURL(new Blob([files[button.dataset.carried]]));
     Object.assign(document.createElement('a'), {href: url, download: button.dataset.carried}).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   };
@@ -76,8 +76,8 @@ async function start() {
   page.classList.toggle('embedded', self !== top);
   at('plain').hidden = true;
   try {
-    offer();
     const carried = await unpacked(at('sent').textContent);
+    offer(carried);
     (carried.sent.curves ? drawFigure : drawLesson)(carried);
     at('controls').hidden = false;
     page.dataset.drawn = '';

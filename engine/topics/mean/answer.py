@@ -90,10 +90,10 @@ class PlausibleBand:
 class MeanAnswer:
     """One data set with its possible releases at every budget.
 
-    `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
-    GRID_SIZE): the middle 95 of 100 simulated releases; `ordinary` and `sampling` (GRID_SIZE,):
-    the average without protection and the half-width of its sampling range; all in response units
-    on `times` (GRID_SIZE,) in their own unit.
+    `releases` (budgets, SHOWN_DRAWS, GRID_SIZE); `noise_low` and `noise_high` (budgets,
+    GRID_SIZE): the middle 95 of 100 simulated releases, and `half_low` and `half_high` the middle
+    50; `ordinary` and `sampling` (GRID_SIZE,): the average without protection and the half-width
+    of its sampling range; all in response units on `times` (GRID_SIZE,) in their own unit.
 
     `band` is where each release itself says that the true curve plausibly lies; `planned`
     (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule;
@@ -107,6 +107,8 @@ class MeanAnswer:
     releases: Array
     noise_low: Array
     noise_high: Array
+    half_low: Array
+    half_high: Array
     ordinary: Array
     sampling: Array
     truth: Array | None
@@ -205,6 +207,8 @@ def mean_over_budgets(
         band=_plausible(estimate, ordinary, count),
         noise_low=np.quantile(curves, 0.025, axis=1),
         noise_high=np.quantile(curves, 0.975, axis=1),
+        half_low=np.quantile(curves, 0.25, axis=1),
+        half_high=np.quantile(curves, 0.75, axis=1),
         truth=None if data.truth is None else data.truth.grid_values,
         spends=estimate.spends[:count],
         tuning=estimate.tuning[:count] or ({},) * count,  # a method may have none
@@ -261,6 +265,8 @@ def with_budget(
             "releases",
             "noise_low",
             "noise_high",
+            "half_low",
+            "half_high",
             "spends",
             "tuning",
             "verdicts",

@@ -27,13 +27,17 @@ from engine.language.grammar import capital
 from engine.language.numbers import most_releases, named, percent_up, unbroken
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility, verdict
-from engine.topics.mean.answer import MeanAnswer, PlausibleBand
+from engine.simulation.studies import SHOWN_DRAWS
+from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.asked import AnswerMark, AskedReleases, GroupedReleases
 
-VIEWS = ("look", "attack")
+VIEWS = ("look", "attack", "methods", "theory")
 MAX_CURVES = 70  # a texture, not a data display
 MAX_OBSERVATIONS = 200  # per grey curve; more would be invisible and swell the message
 _FURTHEST = 5  # in heights of the plot; lines are cut off beyond
+# Ends of the middle 95 % and 50 % of releases, from below.
+_FOG_LEVELS = (0.025, 0.25, 0.75, 0.975)
+_FOG = ("noise_low", "half_low", "half_high", "noise_high")
 _STEPS = 65535  # steps of a 16-bit number
 _ROLES = {
     "quiet": "quiet",
@@ -42,17 +46,20 @@ _ROLES = {
     "without": "without",
     "method": "gradient",
     "pull": "visitor",
+    "functional": "functional",
+    "wavelet": "wavelet",
 }
 COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The visitor's choice in the figure; `new_noise` is true for one run only."""
+    """The visitor's choice in the figure; `new_noise` and `method` are of one run only."""
 
     budget: int
     view: str = "look"
     new_noise: bool = False
+    method: str = ""
 
 
 @dataclass(frozen=True)
@@ -190,15 +197,10 @@ def figure_payload(
         "weak": [step.is_weak for step in steps],
         "notes": [step.note for step in steps],
         "errors": [_errors(facts, step) for step in steps],
-        "invitations": [
-            odds_words.hidden(facts.person, f"{budget.epsilon:g}", step.attacker)
-            + " Pull any grey curve to compare."
-            for budget, step in zip(view.budgets, steps, strict=True)
-        ],
         "refused": [list(step.refused) if step.refused else None for step in steps],
         **axes(facts),
         **_curves(facts, view, [step.refused is not None for step in steps]),
-        "words": figure_words(facts, view.data.n_curves, view.band),
+        "words": figure_words(facts, view.data.n_curves),
         "colours": COLOURS,
         "source": source_words(facts),
         "downloads": not facts.is_upload,
@@ -224,8 +226,7 @@ def _check_shapes(view: MeanAnswer) -> None:
         releases=(view.releases, (n_budgets, n_draws, n_points)),
         times=(view.times, (n_points,)),
         ordinary=(view.ordinary, (n_points,)),
-        noise_low=(view.noise_low, (n_budgets, n_points)),
-        noise_high=(view.noise_high, (n_budgets, n_points)),
+        **{name: (getattr(view, name), (n_budgets, n_points)) for name in _FOG},
     )
 
 
@@ -252,24 +253,23 @@ def axes(facts: PublicFacts) -> dict[str, Any]:
 def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
     """Return all curves; released ones as differences from the mean without protection.
 
-    `noise` is half the width of the middle 95 % of releases.
+    `fog` are the ends of the middle 95 % and 50 % of releases, from below.
     """
     low, high, ordinary = facts.value_low, facts.value_high, view.ordinary
-    drawn, noise = _differences(view, np.array(refused))
+    drawn, fog = _differences(view, np.array(refused))
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
-    scales, noise_scales = (scales_of(high - low, values) for values in (drawn, noise))
+    scales, fog_scales = (scales_of(high - low, values) for values in (drawn, fog))
     return {
         "scale": scale,
         "scales": scales,
-        "noise_scales": noise_scales,
+        "fog_scales": fog_scales,
         "draws": view.releases.shape[1],
         "points": len(view.times),
         "times": int16(view.times, facts.time_low, facts.time_high),
         "without": int16(ordinary, *scale),
         "releases": by_budget(drawn, scales),
-        "noise": by_budget(noise, noise_scales),
+        "fog": by_budget(fog, fog_scales),
         "truth": None if view.truth is None else spanned(view.truth - ordinary),
-        "band": None if view.band is None else _band(facts, drawn, view, view.band),
         "visits": []
         if view.band is None
         else facts.from_unit_time(np.array(view.band.few_times)).tolist(),
@@ -278,20 +278,21 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
 
 
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return releases less the mean without protection, and half the width of their middle 95 %.
+    """Return releases less the mean without protection, and the ends of their middle 95 % and 50 %.
 
-    They are (budgets, draws, points) and (budgets, points). At a refused budget there is no
+    They are (budgets, draws, points) and (budgets, 4, points). At a refused budget there is no
     release. The picture there shows the reason: the noise of the smallest budget that is not
     refused, which grows as 1/ε.
     """
-    releases, noise = view.releases - view.ordinary, (view.noise_high - view.noise_low) / 2
+    releases = view.releases - view.ordinary
+    fog = np.stack([getattr(view, name) for name in _FOG], axis=1) - view.ordinary
     epsilons = np.array([budget.epsilon for budget in view.budgets])
     if refused.any() and not refused.all():
         lowest = int(np.argmin(np.where(refused, np.inf, epsilons)))
         growth = epsilons[lowest] / epsilons[refused]
         releases[refused] = growth[:, None, None] * releases[lowest]
-        noise[refused] = growth[:, None] * noise[lowest]
-    return releases, noise
+        fog[refused] = growth[:, None, None] * fog[lowest]
+    return releases, fog
 
 
 def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) -> dict[str, Any]:
@@ -341,44 +342,32 @@ def lines(
     times: Array,
     ordinary: Array,
     releases: Array,
-    noise: Array | None = None,
     band: tuple[Array, Array] | None = None,
 ) -> dict[str, Any]:
     """Encode curves without people: (points,) at `times`, `releases` (budgets, draws, points).
 
-    `noise` (budgets, points) is half the width of the middle 95 % of releases, which the releases
-    give if it is left out. `band` has the ends, (points,), of one band that is drawn with every
-    release.
+    Shaded are both ends, (points,), of one band, or the middle 95 % and 50 % of the releases.
     """
     low, high = facts.value_low, facts.value_high
     scale = (low - (high - low) / 2, high + (high - low) / 2)
-    drawn = releases - ordinary
-    if noise is None:
-        noise = np.subtract(*np.quantile(releases, [0.975, 0.025], axis=1)) / 2
-    scales, noise_scales = (scales_of(high - low, values) for values in (drawn, noise))
-    limits = None
-    if band is not None:
-        ends = [np.broadcast_to(end - ordinary, drawn.shape) for end in band]
-        band_scales = scales_of(high - low, *ends)
-        limits = {
-            "scales": band_scales,
-            **{
-                name: by_budget(end[..., ::2], band_scales)
-                for name, end in zip(("low", "high"), ends, strict=True)
-            },
-        }
+    if band is None:
+        fog = np.moveaxis(np.quantile(releases, _FOG_LEVELS, axis=1), 0, 1)
+    else:
+        fog = np.broadcast_to(np.stack([band[0], *band, band[1]]), (len(releases), 4, len(times)))
+    drawn = releases[:, :SHOWN_DRAWS] - ordinary
+    coded, scales = encoded(facts, drawn)
+    coded_fog, fog_scales = encoded(facts, fog - ordinary)
     return {
         "scale": scale,
         "scales": scales,
-        "noise_scales": noise_scales,
-        "draws": releases.shape[1],
+        "fog_scales": fog_scales,
+        "draws": drawn.shape[1],
         "points": len(times),
         "times": int16(times, facts.time_low, facts.time_high),
         "without": int16(ordinary, *scale),
-        "releases": by_budget(drawn, scales),
-        "noise": by_budget(noise, noise_scales),
+        "releases": coded,
+        "fog": coded_fog,
         "truth": None,
-        "band": limits,
         "visits": [],
         **_single_curves((), scale),
     }
@@ -438,6 +427,14 @@ def _mark(mark: AnswerMark) -> dict[str, Any]:
     }
 
 
+def encoded(
+    facts: PublicFacts, differences: Array
+) -> tuple[list[Encoded], list[tuple[float, float]]]:
+    """Encode differences from the mean (budgets, …) as text, and the range of each budget."""
+    scales = scales_of(facts.value_high - facts.value_low, differences)
+    return by_budget(differences, scales), scales
+
+
 def int16(values: NDArray[Any], low: float, high: float) -> Encoded:
     """Encode values as 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
@@ -462,25 +459,6 @@ def spanned(values: Array) -> tuple[Encoded, float, float]:
     return int16(values, low, high), low, high
 
 
-def _band(
-    facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
-) -> dict[str, Any]:
-    """Encode the band of every release, or the release itself if it has no band.
-
-    Bands are smooth and many: the server sends every second point, and the browser interpolates.
-    """
-    low, high = (
-        np.where(np.isfinite(edge), edge - view.ordinary, drawn) for edge in (band.low, band.high)
-    )
-    _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
-    scales = scales_of(facts.value_high - facts.value_low, low, high)
-    return {
-        "scales": scales,
-        "low": by_budget(low[..., ::2], scales),
-        "high": by_budget(high[..., ::2], scales),
-    }
-
-
 def by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[Encoded]:
     return [int16(row, *scale) for row, scale in zip(values, scales, strict=True)]
 
@@ -494,8 +472,29 @@ def figure_message(
     save: str = "",
     anchors: Sequence[Anchor] = (),
     asked: Mapping[str, Any] | None = None,
+    methods: Mapping[str, Any] | None = None,
+    theory: Mapping[str, Any] | None = None,
+    on_page: bool = False,
 ) -> dict[str, Any]:
-    """Make the message to the browser that draws the figure; parameters as in `figure`."""
+    """Make the message to the browser that draws the figure.
+
+    Parameters
+    ----------
+    payload : dict
+        From `figure_payload`.
+    new_noise : bool
+        Whether a button asks for fresh draws.
+    with_truth : bool
+        Whether the true mean is drawn, where it is known.
+    save : str
+        "1-svg", "2-png" and so on: every new one saves the figure as a file.
+    anchors : sequence of Anchor
+        Marked under the slider where they lie on it.
+    asked, methods, theory : dict, optional
+        Answers of releases in the picture, and further views; each has a tag of its own.
+    on_page : bool
+        Whether data, method and further views stand beside it.
+    """
     now = {
         "rev": rev,
         "new_noise": new_noise,
@@ -504,8 +503,9 @@ def figure_message(
         "anchors": placed(anchors, payload["epsilons"]),
         "start": start.budget,
         "view": start.view,
+        "on_page": on_page,
     }
-    return {"curves": payload, "asked": asked, "now": now}
+    return {"curves": payload, "asked": asked, "methods": methods, "theory": theory, "now": now}
 
 
 def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
@@ -581,7 +581,7 @@ def words_without_people(mean: str, release: str) -> dict[str, Any]:
     }
 
 
-def figure_words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
+def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
     """Return every label and sentence of the figure; the browser shows them as text only.
 
     Names in braces are filled in by the browser.
@@ -593,14 +593,18 @@ def figure_words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) 
         f"One of these two {people} took part, the other did not. The lower figure has this "
         "round’s release and the mean with A and with B."
     )
-    by, shift, noise = (value.format(f"{{{name}}}") for name in ("by", "shift", "noise"))
+    by, noise = (value.format(f"{{{name}}}") for name in ("by", "noise"))
     return {
         "attacker": "Attacker’s accuracy",
         "guessing": "(guessing: 50 %)",
         "error": capital(error_words.error_name(facts)),
         "slider": "Privacy budget ε (smaller = more private)",
-        "private": "◀ more private",
-        "accurate": "more accurate ▶",
+        "private": "◂ more private",
+        "accurate": "more accurate ▸",
+        "views": "View",
+        "look": "Curves",
+        "methods": "Methods",
+        "theory": "Theory",
         "used": "ε elsewhere:",
         "mean": "non-private mean",
         "release": "one release",
@@ -609,6 +613,7 @@ def figure_words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) 
         if n_drawn < n_curves
         else f"{n_curves} {people}",
         "band": "95 % band",
+        "fog": "95 % of releases",
         "public_bound": ("range of this file" if facts.is_proposed else "public bound"),
         "visits": "dotted: the common times",
         "pause": "Pause",
@@ -626,20 +631,34 @@ def figure_words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) 
         "pulled_one": f"pulled {person}",
         "pulled_out": f"pulled {person}, beyond this axis",
         "drowned": f"{quality.too_few(facts)}: would not be released",
-        "shift": f"the mean moves {by}",
-        "noise": f"privacy noise here ± {by} (95 %)",
-        "banded": []
-        if band is None
-        else [
-            "95 % band for the true mean",
-            "whole curve at once; the error is an average over it"
-            if band.kind == "simultaneous"
-            else "each point by itself",
-        ],
-        "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
-        f"is ± {noise} in 95 % of releases.",
-        "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
-        f"release. The axis reaches {value.format('{limit}')}.",
+        "shift": f"this {person} moves the mean by {by}",
+        "invitation": {
+            "inside": f"Drag any grey curve: one {person} stays inside the noise.",
+            "shows": f"Drag any grey curve: one {person} begins to show.",
+            "beyond": f"⚠ Too little noise to hide one {person}: a pull moves the mean by up to "
+            f"{by}, beyond the noise (±{noise}).",
+        },
+        "pulled": {
+            "inside": f"This {person} moves the mean by {by} and stays inside the noise "
+            f"(±{noise}).",
+            "shows": f"This {person} moves the mean by {by} and begins to show beside the noise "
+            f"(±{noise}).",
+            "beyond": f"⚠ This {person} moves the mean by {by}; the noise (±{noise}) no longer "
+            "hides it.",
+        },
+        "none": "no privacy",
+        "coming": "Being simulated …",
+        "shaded": "Shaded: what limits {notion}. Rates: Xue, Lin and Yu (2024).",
+        "rates": "Rates: Xue, Lin and Yu (2024).",
+        "pure": "pure",
+        "attacker_short": "attacker ≤ {bound}",
+        "equal": "Compare at equal protection",
+        "equal_epsilon": "Compare at equal ε",
+        "is_equal": "Each method at the ε where the attacker’s accuracy is {attacker}.",
+        "unequal": "⚠ Equal ε is not equal protection: pure methods let the attacker reach {pure}, "
+        "the others {other}.",
+        "panel": "Difference from the non-private mean, with the middle 95 % of releases. "
+        f"The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",
         "hint": f"{game} Which does the release lean towards?",
         "hint_enlarged": f"{game} So little does one {person} change the mean that the two are "

@@ -132,7 +132,7 @@ def _payload(
     half = None if curve.band is None else float((curve.band[1] - curve.band[0]).mean() / 2)
     width = "–" if half is None else with_unit(number(half), facts.value_unit)
     share = percent_up(right).replace("more than", ">")
-    words = live.figure_words(facts, people, None) | live.words_without_people(
+    words = live.figure_words(facts, people) | live.words_without_people(
         "published curve", "published curve" if fitting is None else "a mean that fits it"
     )
     return live.tagged(
@@ -143,18 +143,17 @@ def _payload(
             "attacker": [share if share[0] == ">" else f"≤ {share}"],
             "bound": [right],
             "weak": [budget.epsilon >= odds_words.WEAK_FROM],
-            "notes": [""],
+            "notes": [_invitation(fitting is not None)],
             "errors": [[width, "" if half is None else "(on average)", f"band ± {width}"]],
-            "invitations": [_invitation(fitting is not None)],
             "refused": [None],
             **live.axes(facts),
-            **live.lines(facts, curve.x, curve.value, lines[None], band=curve.band),
+            **live.lines(facts, curve.x, curve.value, lines[None], curve.band),
             "words": words
             | {
                 "guessing": f"(guessing: 50 %), ε = {budget.epsilon:g}",
                 "error": _band_name(card) if half is not None else "No band",
                 "next": "Next mean",
-                "banded": [] if half is None else ["95 % band for the true curve"],
+                "fog": "" if half is None else "published band",
                 "panel": "Difference from the published curve, with its band. The axis reaches "
                 "{limit}.",
             },

@@ -26,6 +26,7 @@ from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
+from pages.parts.explore.views import Views
 from pages.shared import components
 from pages.shared.cards import better, guarantees, share
 from pages.shared.cards import odds as odds_card
@@ -39,11 +40,8 @@ from pages.shared.state import run, session, settings
 class Explored(Scene):
     """The scene of the page, with its texts for the frame."""
 
-    def strip(self) -> None:
-        """Show the unit of protection and the budget, which follows the slider in the browser.
-
-        Odds and error stand above the figure.
-        """
+    def share(self) -> None:
+        """Offer link and pin beside what is protected and the budget, which follows the slider."""
         facts, delta = self.facts, session.delta(self.source)
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
@@ -61,7 +59,6 @@ class Explored(Scene):
             facts,
             pure=self.budget.is_pure,
         )
-        strips.ledger_lines(self.source)
 
     def promise(self) -> None:
         super().promise()
@@ -76,7 +73,7 @@ def follow_figure(preview: MeanAnswer) -> None:
     session.take_over(epsilon=epsilons[picked.budget], explore_view=picked.view)
 
 
-def figure(scene: Scene) -> None:
+def figure(scene: Scene, views: Views) -> None:
     """Draw the live figure; its slider is the only ε control of the page."""
     current = session.current()
     payload = scene.made_once(
@@ -88,13 +85,30 @@ def figure(scene: Scene) -> None:
         scene.start,
         scene.rev,
         new_noise=scene.facts.is_simulated,
+        on_page=True,
         with_truth="truth" in current.further_lines,
         save=st.session_state.get("save_figure", ""),
         anchors=guarantees.anchors(current.epsilon_limit),
         asked=_asked(scene),
+        methods=views.methods,
+        theory=views.theory,
     )
+    if picked.method:
+        _choose(picked.method)
     if picked.new_noise:
         session.change(seed=current.seed + 1)
+        st.rerun()
+
+
+def _choose(label: str) -> None:
+    """Show the curves of a method."""
+    presets = {name: (cls, chosen) for name, cls, chosen in settings.METHODS.values()}
+    if label in presets:
+        if label != session.current().mechanism.nearest_preset()[0]:
+            cls, chosen = presets[label]
+            session.change_mechanism(settings.TASK, cls(**chosen))
+        session.change(explore_view="look")
+        st.session_state.rev += 1
         st.rerun()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from engine.core.types import Array
-from engine.language import error_words, quality
+from engine.language import error_words, odds_words, quality
 from engine.privacy import risk
 from engine.questions import Question, ask
 from engine.rates.floor import least_errors
@@ -69,7 +69,10 @@ class Scene(ReleaseView):
     @property
     def cautions(self) -> list[str]:
         few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
-        return [*super().cautions, few, *self.answer.warnings[self.step]]
+        stated = session.delta(self.source)
+        is_large = session.current().delta is not None and odds_words.delta_tag(stated)
+        large = odds_words.delta_stated(stated) if is_large else ""
+        return [*super().cautions, large, few, *self.answer.warnings[self.step]]
 
     def question(self) -> Question:
         """Ask for the picture at the chosen budget."""
@@ -149,6 +152,7 @@ def first_figure() -> dict[str, Any]:
         live.Picked(step, front.explore_view),
         rev=1,
         new_noise=facts.is_simulated,
+        on_page=True,
         with_truth="truth" in front.further_lines,
         anchors=guarantees.anchors(front.epsilon_limit),
     )

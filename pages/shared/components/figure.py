@@ -5,31 +5,21 @@ The browser reports the choice when the slider rests, and nothing while it moves
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from engine.figures.live import figure_script, part
-from engine.topics.mean.live import VIEWS, Anchor, Picked, figure_message
+from engine.topics.mean.live import VIEWS, Picked, figure_message
 
 _component = st.components.v2.component(
     "privacy_curves_figure", html=part("figure.html"), css=part("figure.css"), js=figure_script()
 )
 
 
-def figure(
-    key: str,
-    payload: Mapping[str, Any],
-    start: Picked,
-    rev: int = 0,
-    new_noise: bool = False,
-    with_truth: bool = False,
-    save: str = "",
-    anchors: Sequence[Anchor] = (),
-    asked: Mapping[str, Any] | None = None,
-) -> Picked:
+def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0, **now: Any) -> Picked:
     """Draw the figure and return what the visitor has picked.
 
     Parameters
@@ -41,22 +31,22 @@ def figure(
         changes (a link was opened, Back was pressed); the strip has the same `rev`.
     rev : int
         Which move by the server this is.
-    new_noise : bool
-        Whether a button asks for fresh draws.
-    with_truth : bool
-        Whether the true mean is drawn, where it is known.
-    save : str
-        "1-svg", "2-png" and so on: every new one saves the figure as a file.
-    anchors : sequence of Anchor
-        Marked under the slider where they lie on it.
-    asked : dict, optional
-        From `asked_payload`: releases answer a question in the picture.
+    **now
+        What the figure shows beside its curves, as `figure_message` takes it.
     """
-    data = figure_message(payload, start, rev, new_noise, with_truth, save, anchors, asked)
+    data = figure_message(payload, start, rev, **now)
     data["now"] |= _moved(key, rev, start)
-    result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
+    result = _component(
+        key=key,
+        data=data,
+        on_picked_change=_nothing,
+        on_new_noise_change=_nothing,
+        on_method_change=_nothing,
+    )
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
-    return replace(chosen, new_noise=bool(result.get("new_noise")))
+    return replace(
+        chosen, new_noise=bool(result.get("new_noise")), method=str(result.get("method") or "")
+    )
 
 
 def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:

@@ -238,8 +238,18 @@ def _noun(task: str) -> str:
     return {DataType.RECORDS: "Records", DataType.EVENTS: "People"}.get(TASKS[task].data, "Curves")
 
 
-def mechanism_choice(task: str = settings.TASK) -> None:
-    """Choose the method, which is the way of adding noise; those with δ = 0 stand together."""
+def mechanism_choice(
+    task: str = settings.TASK,
+    beyond: tuple[str, Callable[[], None]] | None = None,
+    is_beyond: bool = False,
+    chosen: Callable[[], None] = lambda: None,
+    **more: Any,
+) -> None:
+    """Choose the method, which is the way of adding noise; those with δ = 0 stand together.
+
+    `beyond` is a last entry that is no method, with what it does, and `is_beyond` says that it is
+    on screen; `chosen` follows the choice of a method; `more` are options of the widget.
+    """
     presets = _presets(mechanisms, task)
     labels = [label for label, _, _ in presets]
     pure = [label for label, cls, _ in presets if cls.guarantee.is_pure]
@@ -250,18 +260,26 @@ def mechanism_choice(task: str = settings.TASK) -> None:
         pure = []
 
     def write(label: str) -> None:
+        if beyond is not None and label == beyond[0]:
+            return beyond[1]()
         cls, parameters = next((c, v) for name, c, v in presets if name == label)
         session.change_mechanism(task, cls(**parameters))
+        chosen()
 
+    if beyond is not None:
+        labels.append(beyond[0])
     bound(
         st.selectbox,
         "Method",
-        session.current().mechanism_of(task).nearest_preset()[0],
+        beyond[0]
+        if beyond is not None and is_beyond
+        else session.current().mechanism_of(task).nearest_preset()[0],
         write,
         _key("mechanism", task),
         options=labels,
         format_func=lambda label: f"{label} · δ = 0" if label in pure else label,
         help=glossary.explain("method", "Its settings are among all settings."),
+        **more,
     )
 
 

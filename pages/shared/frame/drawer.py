@@ -34,13 +34,15 @@ def button(
     details: Sequence[Detail],
     label: str,
     key: str,
-    icon: str,
+    icon: str = "",
     first: str = "",
     kind: Literal["secondary", "tertiary"] = "secondary",
 ) -> None:
     """Draw a button that opens the drawer, at a named detail if any, or closes it."""
     target = first or ("" if _chosen(details) else details[0].key)
-    st.button(label, key=key, on_click=open_at, args=(details, target), icon=icon, type=kind)
+    st.button(
+        label, key=key, on_click=open_at, args=(details, target), icon=icon or None, type=kind
+    )
 
 
 def show(details: Sequence[Detail]) -> None:

@@ -16,25 +16,6 @@ _GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accura
 _STRIP = (*_GUARANTEE, "Error")
 # Terms of `engine.language.glossary` by page, from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
-    "explore": (
-        *_STRIP,
-        "Differential privacy",
-        "Simulated",
-        "Observation",
-        "Release",
-        "Non-private mean",
-        "Confidence band",
-        "Privacy noise",
-        "Bias",
-        "Effective size",
-        "μ",
-        "Bounds",
-        "Clipping",
-        "Mechanism",
-        "Trade-off curve",
-        "Ledger",
-        "Seed",
-    ),
     "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
     "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),

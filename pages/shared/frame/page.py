@@ -307,9 +307,12 @@ AnyView = TypeVar("AnyView", bound=View)
 Card = Callable[[V], None]
 
 
-def begin(title: str) -> None:
-    """Show the title, the notice of a first look at a file, and invalid settings of a link."""
-    st.title(title, anchor=False)
+def begin(title: str, place: DeltaGenerator | None = None) -> None:
+    """Show the title, the notice of a first look at a file, and invalid settings of a link.
+
+    A `place` of its own lets a page give it another title later.
+    """
+    (place or st).title(title, anchor=False)
     waiting.place()
     if session.shows_own_data():
         panel.first_look(session.task_on_screen())

@@ -23,7 +23,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
-from pages.shared.uploads import draft, facts, files, frozen, reading
+from pages.shared.uploads import columns, draft, facts, files, frozen, reading
 
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
@@ -59,6 +59,16 @@ def button() -> None:
 def open_dialog() -> None:
     """Show the dialog over the page from the next run on."""
     st.session_state.upload_open = True
+
+
+def drop(task: str) -> None:
+    """Draw a field for a file, which is looked at without a question."""
+    if not visitors.may_bring_files():
+        st.markdown(f":small[{DEMONSTRATION}]")
+    elif not st.session_state.get("upload_open"):  # the dialog has the same field
+        files.uploaded(*columns.file_of(task))
+        if _looks_first(DialogRequest(task=task)):
+            st.rerun()
 
 
 def draw(

@@ -57,6 +57,8 @@ def payload(case):
         ordinary=ordinary,
         noise_low=np.quantile(releases, 0.025, axis=1),
         noise_high=np.quantile(releases, 0.975, axis=1),
+        half_low=np.quantile(releases, 0.25, axis=1),
+        half_high=np.quantile(releases, 0.75, axis=1),
         sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
         truth=None if plain else growth(t),
         band=None if plain else band(releases[:, :20], scales),

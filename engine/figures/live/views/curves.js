@@ -1,12 +1,14 @@
 // Curves: one release after another, values read, and a curve that is pulled.
 
-const REST = 60;                          // ms without movement before the server is told
 const TURN = 1000 / 6;                    // ms from one release to the next
 const TAP = 5;                            // pixels: a shorter way of the pointer is a tap
-const AROUND = .15;                       // of the height of the curves, left free above and below them
 const SAMPLE = 18;                        // pixels of a piece of a line beside its name, and of which line
 const SAMPLES = {'of-release': 'by-release', '': 'by-mean', 'of-other': 'by-other', 'of-curves': 'by-curves'};
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
+const WAIT = 2000;                        // ms until a hand shows that curves can be pulled
+const TUG = 1900;                         // ms of its pull
+const HAND = 'M6 11V2.5a1.5 1.5 0 0 1 3 0V8l6 1.2c1 .2 1.5 1 1.4 2L15.5 17c-.2 1-1 1.8-2 1.8H8.5c-.7 0-1.3-.3-1.7-.9L2.8 12.4c-.8-1.1.7-2.5 1.8-1.6z';
+const GLIDE = 150;                        // ms in which an axis takes another scale
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 
 const question = S => S.asked && !S.game && !S.data.refused[S.picked.budget] ? S.asked : null;
@@ -23,8 +25,23 @@ const newPeople = S => {                  // lower and upper limit of where the 
   return asked?.people && asked.told[budget][k] ? asked.people.slice(1).map(part => part[budget][k]) : null;
 };
 
+// Answers to a question: a curve with its band, and marks, for some releases of every budget. The
+// picture then stands still, and the button shows the next of these releases.
+function ask(S, sent) {
+  if (S.asked?.tag === sent?.tag) return;
+  const {points} = S.data, rows = (part, name) => part[name].map((text, b) => split(numbers(text, ...part.scales[b]), points));
+  const three = part => part && ['middle', 'low', 'high'].map(name => rows(part, name));
+  S.asked = sent ? {...sent, lines: three(sent.curves), others: three(sent.other), speeds: three(sent.speed), people: three(sent.people)} : null;
+  Object.assign(S, {from: 0, to: 0, mix: 0});
+  if (sent?.speed) {
+    const all = b => S.asked.speeds.flatMap(part => part[b]);
+    S.asked.limits = limits(S, all, sent.most);
+    S.asked.floors = S.asked.limits.map((limit, b) => all(b).every(row => row.every(y => y > -.1 * limit)) ? -.1 * limit : -limit);
+  }
+}
+
 const markOf = S => { const asked = question(S); return asked && asked.marks[S.picked.budget][S.from % asked.draws]; };
-const moves = S => !S.paused && !question(S) && !S.held && !S.pull && !S.game && S.reading === null;
+const moves = S => !S.paused && isCurves(S) && !question(S) && !S.held && !S.pull && !S.game && S.reading === null;
 
 function animate(S) {
   if (S.frame || !moves(S)) return;
@@ -58,15 +75,12 @@ function release(S) {                     // the difference of what is on screen
   return blend(rows[S.from], rows[S.to], S.mix);
 }
 
-function band(S) {                        // of the release on screen, around the mean
-  const {budget} = S.picked, {low, high} = S.curves;
-  if (question(S)) return S.asked.lines.slice(1).map(side => side[budget][turnOf(S, side[budget])]);
-  if (!low || S.game) return null;
-  return [low, high].map(side => blend(side[budget][S.from], side[budget][S.to], S.mix));
+function band(S) {                        // of the answer on screen, around the mean
+  return question(S) && S.asked.lines.slice(1).map(side => side[S.picked.budget][turnOf(S, side[S.picked.budget])]);
 }
 
 function drawRelease(S) {
-  const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, isClose(S) ? null : band(S)];
+  const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, band(S)];
   set(main.release, path(main, onto(S.curves.without, y)));
   const others = compared(S), next = newPeople(S), place = line => path(main, onto(S.curves.without, line));
   set(main.other, others ? place(others[0]) : '');
@@ -135,13 +149,14 @@ function drawReading(S) {
   S.readout = '';
   if (k === null || S.pull) return;
   const groups = compared(S), x = main.xs[k], edges = band(S), off = release(S)[k], mean = S.curves.without[k];
+  const [low, high] = edges ? edges.map(edge => edge[k]) : [0, 3].map(end => S.curves.fog[S.picked.budget][end][k]);
   for (const P of [main, D]) P.over.append(svg('line', {x1: x, x2: x, y1: P.box.top, y2: P.box.bottom, class: 'rule'}));
   const next = newPeople(S);
   const lines = [
     `${time.name} ${rounded(S.curves.times[k], time.high - time.low)}${unit(time)}`,
     `${words.mean}: ${amount(S, mean)}${unit(value)}`,
     `${groups ? S.asked.names[0] : words.release}: ${amount(S, mean + off)}${unit(value)}`,
-    groups ? `${S.asked.names[1]}: ${amount(S, mean + groups[0][k])}${unit(value)}` : `${words.difference}: ${plusMinus(S, off)}${edges ? ` (${words.band}: ${plusMinus(S, edges[0][k])} … ${plusMinus(S, edges[1][k])})` : ''}`,
+    groups ? `${S.asked.names[1]}: ${amount(S, mean + groups[0][k])}${unit(value)}` : `${words.difference}: ${plusMinus(S, off)} (${edges ? words.band : words.fog}: ${plusMinus(S, low)} … ${plusMinus(S, high)})`,
     ...(next ? [`${S.asked.person}: ${next.map(edge => amount(S, mean + edge[k])).join(' – ')}${unit(value)}`] : []),
   ];
   S.readout = lines.join(', ');
@@ -150,12 +165,16 @@ function drawReading(S) {
     ...lines.map((line, i) => svg('text', {x: left + 9, y: main.box.top + 21 + 18 * i}, line)));
 }
 
-function nameBand(S) {                    // what the band contains, which is more than the error beside it
-  const {box, over} = S.difference, {words} = S.data;
-  const isHidden = speedy(S) || question(S) || S.data.refused[S.picked.budget] || isClose(S);
-  if (isHidden || !words.banded.length || !band(S)) return;
-  const all = words.banded.join(', '), told = 1.06 * wide(S, all) < box.right - box.left - 12 ? all : words.banded[0];
-  over.prepend(svg('text', {x: box.left + 6, y: box.bottom - 6, class: 'bracket-text noise'}, told));
+// Where releases lie: twenty of them, and the middle half and 95 % of a hundred.
+function drawFog(S) {
+  const {difference: D} = S, {budget} = S.picked, isHidden = question(S) || S.game;
+  const rows = isHidden ? [] : S.curves.releases[budget], [low, from, to, high] = isHidden ? [] : S.curves.fog[budget].map(row => path(D, row));
+  set(D.fog95, isHidden ? '' : ribbon(low, high));
+  set(D.fog50, isHidden ? '' : ribbon(from, to));
+  set(D.releases, rows.map(row => path(D, row)).join(''));
+  S.fogName.textContent = isHidden || isRefused(S) ? '' : S.data.words.fog;
+  const there = D.y(S.curves.fog[budget][3].at(-1)), {top, bottom} = D.box;
+  S.fogName.setAttribute('y', Math.min(Math.max(there + 5, top + 14), bottom - 24));
 }
 
 function place(S, event) {
@@ -188,15 +207,6 @@ function drop(S, event) {
     if (!held.wasPulled) return toggle(S);
   }
   show(S);
-}
-
-// While a curve is pulled the lower panel comes close: its axis has room for the noise there and for the
-// most that one curve can move the mean, which could not be compared beside the much wider band.
-const isClose = S => Boolean(S.pull?.by) && !S.game && !speedy(S);
-
-function closeLimit(S, noise) {
-  const {value: {low, high}, n} = S.data;
-  return rung(1.3 * Math.max(noise, (high - low) / n));
 }
 
 function startPull(S, person, time) {
@@ -252,54 +262,97 @@ function span(S) {                        // orthonormal rows, or null where rel
 }
 
 function drawPull(S) {
-  const {main, difference: D} = S;
+  const {main, difference: D} = S, {words} = S.data;
   for (const P of [main, D]) P.pulled.replaceChildren();
-  S.told = '';
+  Object.assign(S, {told: '', isShown: false});
   if (!S.pull || S.game) return;
-  const curve = pulledCurve(S), k = nearest(S, main.x(S.pull.time)), shift = shiftOfMean(S);
-  const noise = S.curves.noise[S.picked.budget][k], person = S.curves.people[S.pull.person];
+  const curve = pulledCurve(S), k = nearest(S, main.x(S.pull.time)), shift = shiftOfMean(S), isGhost = S.ghost !== null;
   const top = between(curve.times, curve.values, S.pull.time), isOut = top > S.view.high || top < S.view.low;
-  const said = isOut ? S.data.words.pulled_out : S.data.words.pulled_one, isRight = +main.xs[k] - main.box.left > 24 + 1.06 * wide(S, said);
+  const said = isOut ? words.pulled_out : words.pulled_one, isRight = +main.xs[k] - main.box.left > 24 + 1.06 * wide(S, said);
+  const height = Math.min(Math.max(main.y(top), main.box.top), main.box.bottom);
   main.pulled.append(svg('path', {d: rawPath(main, curve), class: 'pulled'}),
     svg('path', {d: path(main, onto(S.curves.without, shift)), class: 'moved'}),
-    svg('text', {x: +main.xs[k] + (isRight ? -8 : 8), y: Math.min(Math.max(main.y(top) - 12, main.box.top + 16), main.box.bottom - 8),
-      'text-anchor': isRight ? 'end' : 'start', class: 'label of-moved'}, said));
-  const x = +main.xs[k], y = v => Math.min(Math.max(D.y(v), D.box.top), D.box.bottom);
-  const bracket = (at, low, high, kind) => svg('path', {class: `bracket ${kind}`,
-    d: `M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8M${at} ${y(low)}V${y(high)}`});
-  if (!speedy(S)) D.pulled.append(svg('path', {d: path(D, shift), class: 'moved'}), bracket(x, 0, shift[k], ''),
-    bracket(x + 16, -noise, noise, 'noise'));
-  const {words} = S.data, moved = Math.abs(shift[k]);
-  const texts = [fill(words.shift, {by: amount(S, moved)}), fill(words.noise, {by: amount(S, noise)})];
-  const width = Math.max(...texts.map(text => wide(S, text) * 1.06));
-  const from = x + 26 + width < D.box.right ? x + 26 : Math.max(D.box.left + 4, x - 12 - width);
-  if (!speedy(S)) D.pulled.append(...texts.map((text, i) => svg('text', {
-    x: from, y: D.box.top + 16 + 18 * i, class: i ? 'bracket-text noise' : 'bracket-text'}, text)));
-  const by = between(person.times, curve.values.map((v, j) => v - person.values[j]), S.pull.time);
-  S.told = fill(words.pulled, {by: amount(S, Math.abs(by)), shift: amount(S, moved), noise: amount(S, noise)});
+    isGhost ? svg('path', {d: HAND, class: 'hand', transform: `translate(${+main.xs[k] - 8} ${height - 2})`})
+      : svg('text', {x: +main.xs[k] + (isRight ? -8 : 8), y: Math.min(Math.max(height - 12, main.box.top + 16), main.box.bottom - 8),
+        'text-anchor': isRight ? 'end' : 'start', class: 'label of-moved'}, said));
+  if (!S.pull.by) return;
+  const at = shift.reduce((most, y, j) => Math.abs(y) > Math.abs(shift[most]) ? j : most, 0), by = amount(S, furthest(shift));
+  if (!speedy(S)) {
+    const zero = D.y(0).toFixed(1), name = fill(words.shift, {by}), half = .53 * wide(S, name), isUp = shift[at] > 0;
+    D.pulled.append(svg('path', {class: 'sliver', d: `${path(D, shift)}L${D.xs.at(-1)} ${zero}L${D.xs[0]} ${zero}Z`}),
+      svg('text', {x: Math.min(Math.max(+D.xs[at], D.box.left + half + 4), D.box.right - half - 4), class: 'label of-moved',
+        y: Math.min(Math.max(D.y(shift[at]) + (isUp ? -9 : 20), D.box.top + 14), D.box.bottom - 6), 'text-anchor': 'middle'}, name));
+  }
+  const noise = median(halfWidths(S.curves.fog[S.picked.budget]));
+  const seen = visibility(furthest(shift) / noise);
+  if (!isGhost) Object.assign(S, {told: fill(words.pulled[seen], {by, noise: amount(S, noise)}), isShown: seen === 'beyond'});
 }
 
-function highest(S, time) {               // whose curve is on top there
-  const at = S.curves.people.map(({times, values}) => between(times, values, time));
+// Whether one curve stays inside the noise, begins to show or is not hidden: the largest shift of the
+// mean beside the median half-width of the fog.
+const visibility = ratio => ratio < .5 ? 'inside' : ratio <= 1 ? 'shows' : 'beyond';
+
+function mostVisible(S) {                 // of the curves that can be pulled here, each as far as it goes
+  const {budget} = S.picked;
+  if (!S.curves.people.length) return {seen: 'inside', by: 0, noise: 0};
+  if (!S.visible.has(budget)) {
+    const {time, value} = S.data, {pull} = S, shifts = [];
+    for (const share of [.1, .3, .5, .7, .9]) {
+      const at = time.low + share * (time.high - time.low);
+      for (const way of [1, -1]) {
+        S.pull = {person: highest(S, at, -way), time: at, by: way * (value.high - value.low)};
+        shifts.push(furthest(shiftOfMean(S)));
+      }
+    }
+    S.pull = pull;
+    const by = Math.max(...shifts), noise = median(halfWidths(S.curves.fog[budget]));
+    S.visible.set(budget, {seen: visibility(by / noise), by, noise});
+  }
+  return S.visible.get(budget);
+}
+
+// Once, to who has not touched anything: a hand that pulls a curve and lets it go.
+function haunt(S) {
+  if (STILL.matches || window.__haunted || !S.curves.people.length || S.game || S.pull || question(S) || S.picked.view !== 'look' || !S.main) return;
+  window.__haunted = true;
+  const {time, value} = S.data, at = time.low + .5 * (time.high - time.low), begun = performance.now();
+  S.ghost = 0;
+  S.pull = {person: highest(S, at), time: at, by: 0};
+  const step = now => {
+    if (S.ghost === null || !S.host.isConnected) return;
+    const share = Math.min((now - begun) / TUG, 1);
+    S.pull.by = .3 * (value.high - value.low) * Math.sin(Math.PI * share) ** 2;
+    if (share < 1) S.ghost = requestAnimationFrame(step);
+    else unhaunt(S);
+    show(S);
+  };
+  S.ghost = requestAnimationFrame(step);
+}
+
+function unhaunt(S) {
+  window.__haunted = true;
+  if (S.ghost === null) return;
+  cancelAnimationFrame(S.ghost);
+  Object.assign(S, {ghost: null, pull: null});
+}
+
+function highest(S, time, way = 1) {      // whose curve is on top there, or with -1 lowest
+  const at = S.curves.people.map(({times, values}) => way * between(times, values, time));
   return at.indexOf(Math.max(...at));
 }
 
-function paint(S) {                       // everything: new data, size, theme or game
-  S.width = Math.round(S.q('#stage').clientWidth);
-  if (!S.width) return;
-  Object.assign(S, {widths: new Map(), font: '', samples: null});
+function paintCurves(S) {                 // new data, size, theme or game
   const {time, value, words} = S.data, phone = S.width < PHONE, {low, high} = S.view;
   const valueTicks = ticks(low, high, 7);
-  S.limits = S.game ? S.alone : speedy(S) ? S.asked.limits : S.withBands;  // the game draws no bands
+  S.limits = speedy(S) ? S.asked.limits : S.fogLimits;
   S.floors = speedy(S) ? S.asked.floors : S.limits.map(limit => -limit);
-  S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 5));
-  const close = S.curves.noise.flatMap((row, b) => { const limit = closeLimit(S, Math.min(...row)); return ticks(-limit, limit, 5); });
-  const texts = [...valueTicks.map(t => t.text), ...[...S.differences.flat(), ...close].map(signed)];
+  S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 7));
+  const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
   const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release, names ? names[1] : words.curves];
   const others = [names ? names[0] : words.unpublished, names ? names[1] : words.moved];   // of a release that is none, of a pull
   const wider = (one, other) => wide(S, one) < wide(S, other) ? other : one;
-  const right = phone ? 10 : 16 + Math.max(...[...labels, ...others].map(text => wide(S, text) * 1.06));
+  const right = phone ? 10 : 16 + Math.max(...[...labels, ...others, words.fog].map(text => wide(S, text) * 1.06));
   const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
   const above = phone ? inLines(S, [wider(labels[1], others[0]), labels[0], wider(labels[2], others[1])], left, SAMPLE + 6) : [];
@@ -310,15 +363,14 @@ function paint(S) {                       // everything: new data, size, theme o
   rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
   markBounds(S);
   markVisits(S);
-  nameTicks(S);
-  S.limit = null;
+  S.limit = S.goal = null;
   for (const P of [S.main, S.difference]) {
-    for (const name of ['still', 'band', 'low', 'high', 'first', 'second', 'without', 'other', 'release', 'game', 'answer', 'pulled']) {
-      const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', first: 'band', second: 'other-band',
+    for (const name of ['still', 'fog95', 'fog50', 'releases', 'band', 'low', 'high', 'first', 'second', 'without', 'other', 'release', 'game', 'answer', 'pulled']) {
+      const kinds = {fog95: 'fog', fog50: 'fog', releases: 'possible-release', band: 'band', low: 'band-edge', high: 'band-edge', first: 'band', second: 'other-band',
         without: 'without', other: 'other', release: 'release'};
       P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g', ['still', 'answer'].includes(name) ? {class: name} : {});
     }
-    P.body.replaceChildren(P.still, P.band, P.low, P.high, P.first, P.second, P.game, P.without, P.other, P.release, P.answer, P.pulled);
+    P.body.replaceChildren(P.still, P.fog95, P.fog50, P.releases, P.band, P.low, P.high, P.first, P.second, P.game, P.without, P.other, P.release, P.answer, P.pulled);   // what is pulled is on top
     P.over = svg('g');
     P.svg.append(P.over);
   }
@@ -326,19 +378,19 @@ function paint(S) {                       // everything: new data, size, theme o
     ...S.curves.people.map((curve, k) => svg('path', {d: rawPath(S.main, curve), class: 'grip', 'data-person': k})));
   if (S.curves.truth && S.data.with_truth) S.main.still.append(svg('path', {d: path(S.main, S.curves.truth), class: 'truth'}));
   set(S.main.without, path(S.main, S.curves.without));
+  S.fogName = svg('text', phone ? {x: S.difference.box.left + 6, class: 'label of-release'} : {x: S.difference.box.right + 8, class: 'label of-release'});
+  S.difference.svg.append(S.fogName);
   S.ends = labelEnds(S, labels, above, names ? 'of-other' : 'of-curves');
   S.ends.texts = [[labels[1], others[0]], [labels[2], others[1]]];
-  show(S);
 }
 
-function markBounds(S) {                  // the public bounds, where they are in view
+function markBounds(S) {                  // the public bounds that are in view, named where no curve is near
   const {data: {value, words}, view, main: {grid, box, y}, curves: {without}} = S;
   for (const bound of [value.low, value.high]) {
     if (bound < view.low || bound > view.high) continue;
-    const at = y(bound), isTop = bound === value.high, isLeft = Math.abs(without[0] - bound) > Math.abs(without.at(-1) - bound);
+    const at = y(bound), isTop = bound === value.high, nearest = Math.abs(without[0] - bound) < Math.abs(without.at(-1) - bound) ? 'end' : 'start';
     grid.append(svg('line', {x1: box.left, x2: box.right, y1: at, y2: at, class: 'public-bound'}),
-      svg('text', {x: isLeft ? box.left + 8 : box.right - 8, y: isTop ? at + 15 : at - 6, 'text-anchor': isLeft ? 'start' : 'end',
-        class: 'tick'}, words.public_bound));
+      svg('text', {x: nearest === 'end' ? box.right - 8 : box.left + 8, y: isTop ? at + 15 : at - 6, 'text-anchor': nearest, class: 'tick'}, words.public_bound));
   }
 }
 
@@ -378,36 +430,25 @@ function nameEnds(S) {                    // what is no release, and where a cur
   S.samples?.[2].classList.toggle('by-moved', isMoved);
 }
 
-function show(S) {                        // one budget: called on every movement
-  const {budget} = S.picked, {epsilons, words, title, attacker, errors, weak} = S.data, e = S.q('#e');
-  const refused = S.data.refused[budget], [error, within, spoken] = errors[budget];
-  if (+e.value !== budget) e.value = budget;
-  e.style.setProperty('--filled', `calc(11px + ${budget / Math.max(1, epsilons.length - 1)} * (100% - 22px))`);
-  e.setAttribute('aria-valuetext', `ε ${epsilons[budget]}, ${fill(words.spoken, {attacker: attacker[budget], error: spoken})}`);
-  S.q('#value').textContent = `ε = ${epsilons[budget]}`;
-  S.q('#attacker').textContent = `${weak[budget] ? '⚠ ' : ''}${attacker[budget]}`;
-  S.q('#attacker').className = weak[budget] ? 'weak' : '';
-  S.q('#error').textContent = error;
-  S.q('#within').textContent = within;
-  S.host.dataset.budget = budget;
-  S.host.dataset.view = S.picked.view;
-  S.q('#figure').classList.toggle('drowned', Boolean(refused));
+function showCurves(S) {                  // one budget; returns what is said under the figure
+  const {budget} = S.picked, {epsilons, words, title, errors} = S.data, refused = S.data.refused[budget], spoken = errors[budget][2];
   stretch(S, budget);
   drawRelease(S);
+  drawFog(S);
   drawGame(S);
   drawPull(S);
   drawAnswer(S);
   drawReading(S);
-  nameBand(S);
   nameEnds(S);
   if (refused) shout(S, words.drowned);
-  const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || S.data.invitations[budget]);
-  if (S.q('#sentence').textContent !== sentence) S.q('#sentence').textContent = sentence;
+  const isAtRest = !S.told && !refused && !S.answer && !S.data.notes[budget], kind = isAtRest ? mostVisible(S) : {};
+  const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || fill(words.invitation[kind.seen], {by: amount(S, kind.by), noise: amount(S, kind.noise)}));
   S.q('#spoken').textContent = S.root.activeElement === S.q('#stage') ? S.readout : '';
   S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.answer} ${S.readout}`;
   S.difference.title.textContent = speedy(S) ? S.asked.title : fill(words.panel, {limit: S.levels.at(-1).text});
   naming(S);
   animate(S);
+  return {text: sentence, isWeak: kind.seen === 'beyond' || S.isShown};
 }
 
 function shout(S, words) {                // over the curves, in as many lines as it takes
@@ -419,16 +460,31 @@ function shout(S, words) {                // over the curves, in as many lines a
 function naming(S) {
   const button = S.q('#play'), {words} = S.data;
   button.hidden = Boolean(S.game);
+  S.q('#noise').hidden = !S.data.new_noise || !S.paused;
   button.textContent = STILL.matches || question(S) ? words.next : S.paused ? words.play : words.pause;
 }
 
-function stretch(S, budget) {             // the axis of the difference panel, when it changes
-  const D = S.difference, close = isClose(S);
-  const limit = close ? closeLimit(S, S.curves.noise[budget][nearest(S, S.main.x(S.pull.time))]) : S.limits[budget];
-  const floor = close ? -limit : S.floors[budget];
-  if (S.limit === limit && S.floor === floor) return;
-  Object.assign(S, {limit, floor, levels: close ? ticks(floor, limit, 5) : S.differences[budget]});
+function stretch(S, budget) {             // the axis of the difference panel glides to what this budget needs
+  const limit = S.limits[budget], floor = S.floors[budget], from = S.limit, to = {limit, floor};
+  if (S.goal?.limit === limit && S.goal.floor === floor) return;
+  S.goal = to;
+  S.levels = S.differences[budget];
+  if (from === null || STILL.matches) return scaled(S, limit, floor);
+  const before = [from, S.floor], begun = performance.now();
+  const step = now => {
+    if (S.goal !== to || !S.host.isConnected) return;
+    const share = Math.min((now - begun) / GLIDE, 1), there = [limit, floor].map((end, k) => before[k] + share * (end - before[k]));
+    scaled(S, ...there);
+    for (const draw of [drawRelease, drawFog, drawGame, drawPull]) draw(S);
+    if (share < 1) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+function scaled(S, limit, floor) {
+  const D = S.difference;
+  Object.assign(S, {limit, floor});
   D.range(floor, limit);
-  rows(D, S.levels.map(t => [t.value, speedy(S) && !S.asked.signed ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
+  rows(D, S.levels.filter(t => t.value <= limit * 1.001 && t.value >= floor * 1.001).map(t => [t.value, speedy(S) && !S.asked.signed ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
   set(D.without, `M${D.box.left} ${D.y(0).toFixed(1)}H${D.box.right}`);
 }

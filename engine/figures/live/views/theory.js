@@ -1,0 +1,111 @@
+// Theory: rates of central, federated and local privacy beside measured errors, both axes logarithmic.
+// Dots are measured, dashes the theory; the regimes of one of the three are shaded.
+
+const GLOSS_WIDTH = 300;                  // pixels of the table beside the plot, on a wide page
+const LOG_STEPS = [1, 2, 5];              // of every power of ten, at both axes
+
+function logTicks(low, high) {
+  const marks = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++)
+    for (const step of LOG_STEPS) {
+      const value = step * 10 ** power;
+      if (value >= low * .999 && value <= high * 1.001) marks.push({value, text: written(value, Math.max(0, -power))});
+    }
+  return marks;
+}
+
+function paintTheory(S) {                 // new data, size or theme
+  const node = S.q('#rates'), notes = S.q('#notes');
+  node.replaceChildren();
+  notes.replaceChildren();
+  if (!S.theory) return;
+  const {theory} = S, phone = S.width < PHONE, isWide = S.width >= 820, [low, high] = theory.range;
+  S.q('#theory').classList.toggle('wide', isWide);
+  const width = S.width - (isWide ? GLOSS_WIDTH + 24 : 0), height = node.clientHeight, {epsilons} = theory;
+  const values = logTicks(low, high), names = theory.notions.map(notion => notion.key);
+  const left = 30 + Math.max(...values.map(({text}) => wide(S, text))), right = 16 + Math.max(...[...names, S.data.words.none].map(text => wide(S, text) * 1.06));
+  const box = {left, top: 26, right: width - right, bottom: height - 44}, [first, last] = [epsilons[0], epsilons.at(-1)];
+  const along = (value, from, to) => Math.log(value / from) / Math.log(to / from);
+  const x = e => box.left + along(e, first, last) * (box.right - box.left), y = v => box.bottom - along(v, low, high) * (box.bottom - box.top);
+  S.rates = {svg: node, box, height, x, y};
+  node.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  node.style.width = `${width}px`;
+  const clip = svg('clipPath', {id: 'clip-rates'}, svg('rect', {x: box.left, y: box.top, width: box.right - box.left, height: Math.max(0, box.bottom - box.top)}));
+  const axes = svg('g'), text = (at, words, more = {}) => svg('text', {...at, class: 'tick', ...more}, words);
+  for (const {value, text: words} of values) axes.append(svg('line', {x1: box.left, x2: box.right, y1: y(value), y2: y(value), class: 'grid'}),
+    text({x: box.left - 8, y: y(value) + 4.5}, words, {'text-anchor': 'end'}));
+  for (const {value, text: words} of logTicks(first, last)) axes.append(svg('line', {x1: x(value), x2: x(value), y1: box.bottom, y2: box.bottom + 4, class: 'axis'}),
+    text({x: x(value), y: box.bottom + 18}, words, {'text-anchor': 'middle'}));
+  axes.append(svg('line', {x1: box.left, x2: box.right, y1: box.bottom + .5, y2: box.bottom + .5, class: 'axis'}),
+    svg('line', {x1: box.left - .5, x2: box.left - .5, y1: box.top, y2: box.bottom, class: 'axis'}),
+    text({x: (box.left + box.right) / 2, y: box.bottom + 38}, theory.axes[0], {'text-anchor': 'middle'}),
+    text({transform: `translate(14 ${(box.top + box.bottom) / 2}) rotate(-90)`}, theory.axes[1], {'text-anchor': 'middle'}));
+  S.shading = svg('g');
+  S.here = svg('line', {y1: box.top, y2: box.bottom, class: 'rule here'});
+  const body = svg('g', {'clip-path': 'url(#clip-rates)'}), ends = svg('g');
+  if (theory.baseline) body.append(svg('line', {x1: box.left, x2: box.right, y1: y(theory.baseline), y2: y(theory.baseline), class: 'free'}));
+  const labels = theory.baseline ? [{at: y(theory.baseline), text: S.data.words.none, kind: ''}] : [];
+  theory.notions.forEach((notion, k) => {
+    const group = svg('g', {class: `notion notion-${k}`}), points = (xs, ys) => xs.map((e, i) => ys[i] === null ? null : `${x(e).toFixed(1)} ${y(ys[i]).toFixed(1)}`);
+    const joined = list => list.filter(point => point).join('L');
+    const dots = joined(points(epsilons, notion.dots)), dashes = notion.line && joined(points(theory.grid, notion.line));
+    if (dashes) group.append(svg('path', {d: `M${dashes}`, class: 'dashes'}), svg('path', {d: `M${dashes}`, class: 'near'}));
+    if (dots) group.append(svg('path', {d: `M${dots}`, class: 'joined'}));
+    notion.dots.forEach((value, b) => { if (value !== null) group.append(svg('circle', {cx: x(epsilons[b]), cy: y(value), r: phone ? 4 : 5.5, class: 'dot'})); });
+    for (const [e, v] of notion.elbows) group.append(svg('path', {d: `M${x(e)} ${y(v) - 8}l8 8l-8 8l-8-8z`, class: 'elbow'}));
+    group.onpointerenter = () => shade(S, k);
+    body.append(group);
+    const final = notion.dots.at(-1) ?? notion.line?.at(-1);
+    if (final) labels.push({at: y(final), text: notion.key, kind: `of-notion-${k}`});
+  });
+  labels.sort((one, other) => one.at - other.at).forEach((label, k, all) => {
+    const above = k ? all[k - 1].at + 18 : -Infinity;
+    label.at = Math.min(Math.max(label.at, above, box.top + 8), box.bottom);
+    ends.append(svg('text', {x: box.right + 8, y: label.at + 5, class: `label ${label.kind}`}, label.text));
+  });
+  node.append(svg('title', {}, theory.axes.join(', ')), svg('defs', {}, clip), S.shading, axes, S.here, body, ends);
+  notes.append(table(S), ...theory.words.map(([name, said]) => {
+    const line = document.createElement('p'), head = document.createElement('strong');
+    head.textContent = name;
+    line.append(head, `: ${said}`);
+    return line;
+  }));
+  shade(S, S.shaded ?? 1);
+}
+
+function table(S) {                       // who adds noise, and what it costs
+  const all = document.createElement('table'), row = (...cells) => all.insertRow().append(...cells);
+  const cell = (kind, ...parts) => { const one = document.createElement(kind); one.append(...parts); return one; };
+  row(...S.theory.heads.map(head => cell('th', head)));
+  S.theory.notions.forEach(({key, gloss, price}, k) => {
+    const name = document.createElement('strong');
+    name.textContent = key;
+    name.className = `of-notion-${k}`;
+    row(cell('td', name, ` ${gloss}`), cell('td', price));
+    all.rows[k + 1].onpointerenter = () => shade(S, k);
+  });
+  return all;
+}
+
+function shade(S, which) {                // what limits one of the three, where
+  const {box, x} = S.rates, {regimes, key} = S.theory.notions[which], kinds = [];
+  S.shaded = which;
+  S.shading.replaceChildren(...regimes.flatMap(([from, to, name]) => {
+    const [left, right] = [x(from), x(to)], isPrivate = name.startsWith('privacy');
+    kinds.push(name);
+    const area = svg('rect', {x: left, y: box.top, width: Math.max(0, right - left), height: box.bottom - box.top,
+      class: isPrivate ? `regime-${kinds.filter(kind => kind.startsWith('privacy')).length}` : 'regime-free'});
+    return right - left < wide(S, name) ? [area] : [area, svg('text', {x: (left + right) / 2, y: box.top - 8, 'text-anchor': 'middle', class: 'tick'}, name)];
+  }));
+  S.shadedKey = regimes.length ? key : '';
+  say(S, showTheory(S));
+}
+
+function showTheory(S) {                  // one budget; returns what is said under the figure
+  const {words} = S.data;
+  if (!S.theory) return {text: words.coming, isWeak: false};
+  const at = S.rates.x(+S.data.epsilons[S.picked.budget]);
+  for (const end of ['x1', 'x2']) S.here.setAttribute(end, at);
+  S.rates.svg.querySelector('title').textContent = S.theory.axes.join(', ');
+  return {text: S.shadedKey ? fill(words.shaded, {notion: S.shadedKey}) : words.rates, isWeak: false};
+}
