@@ -39,13 +39,13 @@ def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
         )
     if of_ours:
         text += (
-            f"\n\n**{of_ours.count(True)} of {len(of_ours)} checks of our own** hold: with "
+            f"\n\n**{of_ours.count(True)} of our {len(of_ours)} extra checks** pass: with "
             "exact sensitivities, other constants or a repair, or by a second calculation."
         )
     if failing := of_ours.count(False):
         text += (
-            f" {failing} do{'es' * (failing == 1)} not; most ask in another setting what a "
-            "document says of its method."
+            f" {failing} do{'es' * (failing == 1)} not; most of these test a method outside its "
+            "published setting."
         )
     return text
 
