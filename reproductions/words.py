@@ -46,12 +46,13 @@ def overview(settled: Sequence[SettledClaim]) -> str:
         ),
     ]
     if of_ours:
-        holds = sum(each.finding.holds for each in of_ours)
+        passing = sum(each.finding.holds for each in of_ours)
         lines.append(
-            f"- **{holds} of {len(of_ours)} checks of our own** hold: of exact calculations, "
-            "repairs, and what the documents leave out."
+            f"- **{passing} of our {len(of_ours)} extra checks pass**; most of the rest test a "
+            "method outside its published setting."
         )
-    return "\n".join([lines[0], "", *lines[1:]])
+    return "
+".join([lines[0], "", *lines[1:]])
 
 
 def _by_reason(settled: Sequence[SettledClaim], verdict: ClaimVerdict) -> str:

@@ -6,7 +6,8 @@
 What a person reads are string constants of `engine` and `pages` (docstrings, names of settings and
 other single words of code left out), scripts and templates of pages, documents, and stored
 exhibits and lessons. `BANNED` has the words, each with what to say in its place, and the phrases
-in which it is right; `IN_DOCUMENTS` has phrases that documents do without.
+in which it is right; `IN_SENTENCES` has phrases that no sentence on screen has, and `IN_DOCUMENTS`
+those that documents do without as well.
 `tests/source/test_banned_words.py` holds the project to both.
 """
 
@@ -83,9 +84,9 @@ BANNED = (
     Ban("in 100", "in (?:a hundred|100)(?![\u2009\u202f,]?\\d)", "percent"),
 )
 _NO_WORDS_OF_OURS = ("bill_of_materials.json", "history.md")  # what is said there stays said
-# Phrases that no colleague would say; documents keep to them, and sentences of pages will follow.
+# Phrases that no colleague would say, in what pages and commands show and in documents.
 _OPENING = "(?:^|(?<=[*.?!] ))"
-IN_DOCUMENTS = (
+IN_SENTENCES = (
     Ban("fronted of", rf"{_OPENING}(?-i:Of) (?!course)\w+", "the subject first"),
     Ban(
         "half a sentence",
@@ -105,7 +106,11 @@ IN_DOCUMENTS = (
     Ban("of our own", "of our own", "our"),
     Ban("mostly shows", "mostly shows", "survives"),
     Ban("far from most others", "far from most others", "extreme"),
-    Ban("next to none", "next to none", "almost none"),
+    Ban("next to none", "next to no(?:ne)?", "almost none"),
+    Ban("as n % do", r"as (?:…|\d+ %) of [^.,]* do", "how many, first"),
+)
+IN_DOCUMENTS = (
+    *IN_SENTENCES,
     Ban("whoever", "whoever", "a person or program who"),
     Ban(
         "what stands",
@@ -300,9 +305,12 @@ def uses(text: str, bans: Sequence[Ban] = BANNED) -> list[tuple[Ban, str]]:
     return [(ban, words) for ban in bans for words in ban.matches(text)]
 
 
-def is_document(file: Path) -> bool:
-    """True if a file below the root is held to the phrases of `IN_DOCUMENTS`."""
-    return file.suffix == ".md" and not file.as_posix().startswith(_OLDER)
+def held_to(file: Path) -> tuple[Ban, ...]:
+    """Return the bans for a file below the root."""
+    if file.suffix == ".md" and not file.as_posix().startswith(_OLDER):
+        return (*BANNED, *IN_DOCUMENTS)
+    is_shown = file.suffix != ".md" and file.parts[0] in ("engine", "pages")
+    return (*BANNED, *IN_SENTENCES) if is_shown else BANNED
 
 
 def left(spoken: Iterable[Phrase] | None = None) -> list[Use]:
@@ -310,8 +318,7 @@ def left(spoken: Iterable[Phrase] | None = None) -> list[Use]:
     return [
         Use(phrase, ban, words)
         for phrase in (phrases() if spoken is None else spoken)
-        for bans in ((BANNED, IN_DOCUMENTS) if is_document(phrase.file) else (BANNED,))
-        for ban, words in uses(phrase.text, bans)
+        for ban, words in uses(phrase.text, held_to(phrase.file))
     ]
 
 

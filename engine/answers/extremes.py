@@ -27,7 +27,7 @@ from engine.core.types import Array
 
 _START = "Start of the window. Empty: that of the range."
 _END = "End of the window. Empty: that of the range."
-_NOT_PURE = "Peaks cannot be told of a release with δ = 0: its noise is not normal."
+_NOT_PURE = "A release with δ = 0 gives no peaks, because its noise is not normal."
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,7 @@ class Highest:
         is_open = total(self.pieces) > (window[1] - window[0]) / 2
         number = written([time], min(high - low for low, high in pieces))[0]
         if is_open:
-            text = (
-                f"Cannot be told: at this budget any {name} in {stretches(pieces)} could be "
-                "the place."
-            )
+            text = f"Open: at this budget any {name} in {stretches(pieces)} could be the place."
         elif self.place - window[0] < STEP / 2:
             text = f"{word} at the start of the range (95 % set: {stretches(pieces)})."
         elif window[1] - self.place < STEP / 2:

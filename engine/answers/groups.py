@@ -44,8 +44,8 @@ WHAT_P_IS = (
     "were the same."
 )
 SUPPOSES = (
-    "The test supposes that few people lie far from most others, and that the observation times of "
-    "each group come about as stated. Where a fifth lay 2.5 standard deviations above the rest, "
+    "The test assumes few extreme people, and observation times of each group as you stated them. "
+    "Where a fifth lay 2.5 standard deviations above the rest, "
     "groups with the same mean had p < .05 in 7 to 17 of 100 comparisons; where one group was "
     "mostly observed in the first half of the range and even times were stated, in 38 to 80; and "
     "where all values were at one of the bounds, in 18 to 78."

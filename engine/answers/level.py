@@ -18,7 +18,7 @@ from engine.numerics.symmetric_matrices import matrix_root
 _CURVES = 1000  # simulated, for the time above
 _TAIL = 0.025
 _PURE_REFUSED = (
-    "When a level is crossed cannot be told of a release with δ = 0: its noise is not normal."
+    "A release with δ = 0 does not show when a level is crossed: its noise is not normal."
 )
 OF_THE_MEAN = (
     "This is the time that the mean curve spends there, not the mean of the times that "
@@ -63,7 +63,7 @@ class LevelQuestion(CurveQuestion):
         if ((low <= level) & (level <= high)).all():
             return Answer(
                 Verdict.OPEN,
-                "Cannot be told: at this budget the curve could be above or"
+                "Open: at this budget the curve could be above or"
                 f" below {self.written_level(curve)} at any time.",
                 notes=curve.notes,
             )
@@ -109,7 +109,7 @@ class Crossing(LevelQuestion):
         elif total(possible_times) > 0.5:
             text, verdict = (
                 (
-                    f"Cannot be told: at this budget {level} could be crossed at any "
+                    f"Open: at this budget {level} could be crossed at any "
                     f"{name} in {stretches(in_time)}."
                 ),
                 Verdict.OPEN,
@@ -137,7 +137,7 @@ class Crossing(LevelQuestion):
         low, high = curve.time(0.0), curve.time(1.0)
         return Answer(
             Verdict.OPEN,
-            f"Cannot be told: at this budget {self.written_level(curve)} "
+            f"Open: at this budget {self.written_level(curve)} "
             "could be crossed at any time, or never.",
             None,
             ((low, high),),

@@ -39,16 +39,13 @@ LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more.
 AS_FAR_AS_DRAWN = (
     "There may be finer detail than the release can draw; the interval holds both ways to draw it."
 )
-BETWEEN_TIMES = (
-    "Everybody was observed at a few common times: between and beyond them the answer "
-    "rests on the assumption that the mean is smooth."
-)
+BETWEEN_TIMES = "Between and beyond the few common times, the answer assumes a smooth mean."
 UNTESTED = "Coverage was not tested for releases of this kind."
 _NOT_ASKED = (
     "Questions are about one mean curve with a covariance of its coefficients; this "
     "release is none, so that no interval can be given."
 )
-_TOO_FEW = "Too few people at this budget: nothing can be told of the curve."
+_TOO_FEW = "Too few people at this budget: the release shows nothing of the curve."
 _TOO_FEW_WAVES = "The release has fewer than four basis functions: ask for its level only."
 
 
@@ -219,10 +216,10 @@ class ReleasedCurve:
         if self.family == "fourier":
             return f"{what} was not tested with a Fourier basis."
         if not self.has_flat_offset:
-            return f"{what} cannot be told: the public prior curve is a broken line."
+            return f"{what} stays open: the public prior curve is a broken line."
         if not self.is_whole or self.size < min_size:
             return (
-                f"{what} cannot be told: the curve may have finer detail than "
+                f"{what} stays open: the curve may have finer detail than "
                 f"{self.size} basis functions can draw."
             )
         return ""

@@ -28,7 +28,7 @@ class Verdict(Enumeration):
     """Outcome of a question."""
 
     TOLD = "told"
-    OPEN = "cannot be told"
+    OPEN = "open"
     NEVER = "never"
     ALWAYS = "always"
     REFUSED = "refused"

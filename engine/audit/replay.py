@@ -256,7 +256,7 @@ def noise_fault(
     noises = [*_between(mechanism, first_run, second_run), *first_run.added]
     for step, noise in noises:
         if _is_small(noise**2) or _is_small_somewhere(noise**2):
-            return f"the noise of “{step.label}” is smaller than it is said to be"
+            return f"the noise of “{step.label}” is smaller than its record says"
     for k, (_, first) in enumerate(noises):
         for _, second in noises[:k]:
             if first.shape == second.shape and _is_same(first, second):

@@ -85,8 +85,8 @@ def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
 
 def _by_rule(epsilon: float, rule: float | None) -> str:
     if rule is None:
-        return "No rule of our own was stated."
-    return precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}."
+        return "No rule of yours was stated."
+    return precedents.beyond_rule(epsilon, rule) or f"Within your rule, ε at most {rule:g}."
 
 
 def study_memo(

@@ -45,7 +45,7 @@ def odds(right: float, person: str) -> Chart:
         "layout": layout(xaxis=hidden, yaxis=hidden, margin={"l": 2, "r": 2, "t": 2, "b": 2}),
     }
     alt = (
-        f"Of 100 attempts to pick the right {person}, 50 succeed by chance and at most "
+        f"100 attempts to pick the right {person}: 50 succeed by chance, and at most "
         f"{max(n_right - 50, 0)} more."
     )
     return Chart(

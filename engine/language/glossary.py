@@ -306,8 +306,8 @@ TERMS = (
         "Floor",
         "The error that no unbiased method with Gaussian noise can be below, for "
         "simulated people whose covariance is known: the least noise for this guarantee, sampling "
-        "variability, and what is left out. Shrunk, clipped or smoothed estimates are biased and "
-        "may lie below it: they trade bias for noise. It falls with more people, more "
+        "variability, and what is left out. Biased estimates can beat it: "
+        "they trade bias for noise. It falls with more people, more "
         "observations or a larger budget.",
         "Accuracy on Explore; Decide; Lab",
         r"F_2=\frac{4}{(n\mu)^2}\max_B\frac{(\operatorname{tr}B)^2}{M(B)^2}",

@@ -284,8 +284,8 @@ def two_kinds(deltas: Mapping[str, float]) -> str:
         return ""
     first, delta = next(iter(may.items()))
     return (
-        f"**Pure and approximate DP differ:** {escape(never[0])} has δ = 0, {escape(first)} "
-        f"has δ = {small(delta)}. At equal ε, compare the attacker’s accuracy."
+        f"{escape(never[0])} has δ = 0, {escape(first)} has δ = {small(delta)}: compare the "
+        "attacker’s accuracy, not ε."
     )
 
 

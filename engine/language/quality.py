@@ -70,12 +70,12 @@ def rests_on(claim: str, simulated: Proportion) -> str:
     alike = (
         ""
         if count >= simulated.n
-        else f", that of {whole(count)} independent releases, "
-        "since those about the same simulated people are alike"
+        else f", as from {whole(count)} independent ones, because releases of the same simulated "
+        "people are alike"
     )
     return (
-        f"“{claim}” is counted: {whole(simulated.count)} of {whole(simulated.n)} simulated "
-        f"ones. The true share is between {low} and {high} (95 % confidence interval{alike})."
+        f"“{claim}”: {whole(simulated.count)} of {whole(simulated.n)} simulated releases; the "
+        f"true share is {low} to {high} (95 % confidence interval{alike})."
     )
 
 
@@ -96,23 +96,17 @@ def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
     """
     if not math.isfinite(smallest_error):
         return ""
-    text = (
-        "At this ε no unbiased method with Gaussian noise could be closer than "
-        f"**{in_unit(smallest_error, escape(facts.value_unit))}**"
-    )
+    text = f"Floor for unbiased methods: **{in_unit(smallest_error, escape(facts.value_unit))}**"
     if math.isfinite(error):
         text += (
-            "; this method is below it, as shrinking trades bias for noise"
+            "; this method is below it, because shrinking trades bias for noise"
             if error < smallest_error
-            else f"; the error here is {times(error / smallest_error)} that"
+            else f"; this method is at {times(error / smallest_error)} it"
         )
-    return f"{text}. {YARDSTICK}"
+    return f"{text}. {GUIDE}"
 
 
-YARDSTICK = (
-    "Proved for one release; for a sequence of releases that learn from each other it is "
-    "a yardstick."
-)
+GUIDE = "Proved for a single release; only a guide when releases adapt."
 
 
 def too_few(facts: PublicFacts) -> str:
@@ -247,10 +241,10 @@ def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
     not.
     """
     noise = (
-        f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
-        "beside the stated range."
+        f"From sizes and bounds alone: {_NOISE[verdict.verdict]} privacy noise beside the stated "
+        "range."
     )
-    return f"{noise} It says nothing about smoothing and clipping." if is_smoothed else noise
+    return f"{noise} Smoothing and clipping add to it." if is_smoothed else noise
 
 
 def compared(here: float, others: Mapping[str, float]) -> str:
@@ -374,16 +368,13 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
     if not holds_a_constant(low, high):
         return ""
     return (
-        f"A constant curve fits into the confidence band: no change over "
-        f"{uncapital(facts.time_name)} can be told. Changes of "
-        f"{smallest_change(facts, least_change(low, high))} would show. Narrower public "
-        "bounds lessen "
-        "the noise."
+        "A flat line fits in the band: only the level was published. Rises above "
+        f"{smallest_change(facts, least_change(low, high))} would show."
     )
 
 
 def smallest_change(facts: PublicFacts, change: float) -> str:
-    """State the smallest change that can be told: "about 65 mg/dL and more".
+    """State the smallest change that shows: "65 mg/dL".
 
     Parameters
     ----------
@@ -392,13 +383,10 @@ def smallest_change(facts: PublicFacts, change: float) -> str:
     change : float
         From `engine.core.bands.least_change`.
     """
-    return f"about {in_unit(change, facts.value_unit, 2)} and more"
+    return in_unit(change, facts.value_unit, 2)
 
 
-DOUBTFUL = (
-    "Doubtful: the curve and its confidence band cannot be relied on. The warnings say why "
-    "and where."
-)
+DOUBTFUL = "Doubtful: do not rely on this curve or its band. The warnings say why and where."
 
 
 def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
@@ -426,14 +414,11 @@ def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
         )
     if wide >= WIDE:
         return (
-            "Coarse: only the level can be trusted, because the confidence band spans "
-            f"{percent(wide)} of the stated range."
+            f"Coarse: only the level is reliable, because the band spans {percent(wide)} of the "
+            "stated range."
         )
     return (
-        (
-            "Coarse: only the level can be trusted, because a constant curve fits into the "
-            "confidence band."
-        )
+        ("Coarse: only the level is reliable, because a flat line fits in the band.")
         if is_flat
         else ""
     )
@@ -492,6 +477,6 @@ def few_functions(size: int) -> str:
     if not 0 < size <= _FEW_FUNCTIONS:
         return ""
     return (
-        f"Only {size} basis functions are kept: short features are smoothed away, and the true "
-        "curve can lie outside the band there."
+        f"The {size} kept basis functions smooth short features away. The true curve can lie "
+        "outside the band there."
     )

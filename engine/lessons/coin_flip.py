@@ -95,11 +95,11 @@ class CoinFlip(Lesson):
         "Mia said yes. What does the teacher know about Mia?",
         (
             Option(
-                "That she has copied.",
+                "She has copied.",
                 "The coins may have said yes for her. They flip {turned} % of the answers.",
             ),
             Option(
-                "That it is more likely, but not certain.",
+                "It is more likely, but not certain.",
                 "A yes is {ratio} times as "
                 "likely from a pupil who has copied. It is still no proof.",
                 True,

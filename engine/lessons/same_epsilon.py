@@ -69,7 +69,7 @@ class SameEpsilon(Lesson):
         "error. ε alone compares methods of one kind.",
     )
     question = Quiz(
-        "Of method P it is known that ε = {epsilon} and δ = zero. Method G adds Gaussian noise "
+        "Method P is known to have ε = {epsilon} and δ = zero. Method G adds Gaussian noise "
         "with ε = {epsilon} and δ = {one_in}. Does ε alone tell against which of them an attacker "
         "does better?",
         (
@@ -84,7 +84,7 @@ class SameEpsilon(Lesson):
             ),
             Option(
                 "No.",
-                "Of P only ε is known, and its bound is {pure}. Of G the noise is known, and "
+                "Only ε is known of P, and its bound is {pure}. The noise of G is known, and "
                 "its bound is {gauss}.",
                 True,
             ),

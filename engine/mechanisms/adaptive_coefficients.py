@@ -302,7 +302,8 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         if facts.periodic or self.basis != "fourier":
             return ""
         return (
-            "**A Fourier basis is periodic; these curves are not stated to.** Near both "
+            "**A Fourier basis is periodic, and you have not stated a curve that ends where it began.** "
+            "Near both "
             "ends the published functions would be wrong. Choose cosine."
         )
 

@@ -58,12 +58,12 @@ from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
 CENTRE_NOT_MEAN = (
-    "This is a robust centre of the curves (a Huber location). It differs from their mean where "
-    "people are skewed, fall into groups or have outliers, and the band is for the centre."
+    "This is a robust centre of the curves (a Huber location), and so is the target of the band. "
+    "With skew, groups or outliers it differs from the mean."
 )
 RELIES_ON_SYMMETRY = (
-    "The band relies on people being spread evenly about their mean, as stated. Outliers, small "
-    "groups and slight skew, which a release does not show, can make it miss."
+    "The band assumes that people vary symmetrically, as you said. With outliers or groups it can "
+    "miss."
 )
 
 
@@ -160,7 +160,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         "checked",
         "Distribution of observation times",
         "Checked: stated facts are relied on, and a small share of the budget tells whether they "
-        "are true; where times are not stated, whether they are even. Stated: relied on without a "
+        "are true; without stated times, whether they are even. Stated: relied on without a "
         "check. Unknown: a tenth of the budget is spent on estimating the distribution.",
         choices=("checked", "stated", "unknown"),
         earlier="stated",
@@ -546,7 +546,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         if self.basis != "fourier" or facts.periodic:
             return ""
         return (
-            "**A Fourier basis is periodic; these curves are not stated to.** Near both "
+            "**A Fourier basis is periodic, and you have not stated a curve that ends where it began.** "
+            "Near both "
             "ends the published curve would be wrong, and its band would not cover the true "
             "curve there in about 80 % of releases. Choose cosine."
         )

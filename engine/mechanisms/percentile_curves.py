@@ -86,35 +86,32 @@ ONE_READING = (
     "those without protection in simulations."
 )
 NOT_NORMAL = (
-    "By the released shares, observations do not follow a normal law on this scale: they are "
-    "skewed, fall into groups or pile up at a value. Between the measured thresholds percentile "
+    "Observations do not follow a normal law on this scale: they are skewed, fall into groups or "
+    "pile up at a value. Between the measured thresholds percentile "
     "curves follow a normal law, so they can be farther off than their bands say."
 )
 FINER_DETAIL = (
-    "By its released coefficients the middle of the observations has steps or peaks too short for "
-    "the basis functions that are kept. They are smoothed away in all percentile curves, which can "
-    "lie outside their bands there."
+    "The middle of the observations has details finer than the kept basis functions can draw. All "
+    "percentile curves smooth them away, and can lie outside their bands there."
 )
 SPREAD_DETAIL = (
-    "By the released shares the spread of observations has steps or peaks in time too short for "
-    "the basis functions that are kept. They are smoothed away, and outer percentile curves can "
-    "lie outside their bands there."
+    "The spread of observations has details in time finer than the kept basis functions can draw. "
+    "Outer percentile curves smooth them away, and can lie outside their bands there."
 )
 BEYOND = (
     "At some times an outer percentile lies beyond all measured thresholds. There it is extended "
     "by a normal law, and its band reaches from the last threshold to the stated bound."
 )
 HARDLY_OBSERVED = (
-    "By their stated density, next to no observation times lie in a part of the time range. "
-    "Percentile curves and their bands cannot be relied on there."
+    "The stated density puts almost no observation times into a part of the time range. "
+    "Do not trust percentile curves or bands there."
 )
 FEW_COMMON_TIMES = (
-    "Everybody was observed at a few common times. Between them percentile curves and bands rest "
-    "on the assumption that percentiles change smoothly."
+    "Between the common times, percentile curves and bands assume smooth percentiles."
 )
 SITES_BY_PRECISION = (
-    "Sites count by the precision of what they send. Where their people differ, the percentiles "
-    "are those of a population in which precise sites count more."
+    "Sites have weight by precision. If their people differ, the percentiles are those of a "
+    "population in which precise sites weigh more."
 )
 
 
@@ -261,7 +258,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     log_offset: float = param(
         1.0,
         "Offset of the logarithm",
-        "Of log(1 + y/offset), in the unit of values.",
+        "For log(1 + y/offset), in the unit of values.",
         low=1e-9,
         high=1e9,
     )

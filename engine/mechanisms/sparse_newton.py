@@ -234,7 +234,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     rounds: int | None = param(
         None,
         "Rounds",
-        "Of hard thresholding. Default: until at most a twentieth of the distance "
+        "For hard thresholding. Default: until at most a twentieth of the distance "
         "is left, if eigenvalues are at least ⅓.",
         low=1,
         high=1000,

@@ -209,7 +209,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     guarantee = Guarantee.PURE
     family = "gradient"
     reference = (
-        "Yi Yu, lecture slides on rates of univariate means under privacy; locations of our own"
+        "Yi Yu, lecture slides on rates of univariate means under privacy; locations derived here"
     )
     formula = (
         r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "

@@ -310,7 +310,7 @@ class DifferingSitesRate(Rate):
     weights: Weights = param(
         Weights.BEST,
         "Weights of sites",
-        "Of the upper bound. Best: by the error of each site alone. People: by their number. "
+        "In the upper bound. Best: by the error of each site alone. People: by their number. "
         "Alike: equal.",
     )
     smoothness: float = param(

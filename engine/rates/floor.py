@@ -510,7 +510,7 @@ class GaussianNoiseFloor(FloorRate):
         "The estimate of these coefficients is unbiased: shrunk, clipped or smoothed estimates may "
         "have a smaller error.",
         "One release is a statistic plus Gaussian noise of a fixed covariance. For a sequence of "
-        "releases that build on each other this is a yardstick, not a proven bound.",
+        "releases that build on each other this is only a guide.",
         "People are normal about the mean, and their covariance is known.",
     )
     privacy_formula = r"F_2 = 4\,S^{-1}(n\mu)^{-2}\,\max_B (\operatorname{tr} B)^2 / M(B)^2"
@@ -533,7 +533,7 @@ class UnbiasedFloor(FloorRate):
         "The estimate of these coefficients is unbiased: shrunk, clipped or smoothed estimates may "
         "have a smaller error.",
         "The method is μ-GDP with the μ of Gaussian noise at this ε and δ, and sites do not see "
-        "each other’s messages. About other (ε, δ) methods nothing is said.",
+        "each other’s messages. It does not cover other (ε, δ) methods.",
         "People are normal about the mean, and their covariance is known. Above μ = 1 the floor "
         "falls like exp(−μ²) and says little.",
     )

@@ -144,7 +144,7 @@ class NoisyGradientMeanRate(NoisyGradientRate):
     order = 14
     tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorem 2.2"
-    assumptions = ("Of Algorithm 1 at one centre, in all but a share of 10 η of data sets.",)
+    assumptions = ("Algorithm 1 at one centre, in all but a share of 10 η of data sets.",)
     _power, _written = 2, ("", "")
 
     def attained_by(self) -> Mechanism:
@@ -165,7 +165,7 @@ class NoisyGradientCoefficientsRate(NoisyGradientRate):
     order = 15
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Corollary 2"
-    assumptions = ("Of Algorithm 4 at one centre, in all but a share of 7 η of data sets.",)
+    assumptions = ("Algorithm 4 at one centre, in all but a share of 7 η of data sets.",)
     symbols = (*NoisyGradientRate.symbols, D)
     _power, _written = 1, ("d", "d^2")
 

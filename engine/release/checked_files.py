@@ -144,8 +144,8 @@ def _of_ledger(
     if made is None:
         yield FileFinding(
             None,
-            "Whether it was really released is not known here, as the ledger of "
-            f"this machine does not make it again. {reason}",
+            "The ledger of this machine does not make it again, so its release is not known here. "
+            f"{reason}",
         )
         return
     stated = card.get("versions")

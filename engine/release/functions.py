@@ -27,7 +27,7 @@ from engine.release.uncertainty import (
 _BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
 LOG_ODDS = "Log-odds"
 _LOWERED = (
-    "Of the noisy variances and covariances {} were larger than the stated bounds allow. "
+    "{} of the noisy variances and covariances were larger than the stated bounds allow. "
     "At times whose variance was too large, all were lowered by one factor, which leaves "
     "correlations as they are."
 )

@@ -299,7 +299,7 @@ LIMITS = """
   people of each release, by keyed hashes of their ids and of telling curves, and adds up what each
   person lost. Not noticed: other files with ids of another list and no telling curves; rounded or
   shortened curves with new ids.
-* **Two ways of adding up.** Of many releases ε’s and δ’s add, or squares of μ add. A release is
+* **Two ways of adding up.** The ε’s and δ’s of many releases add, or squares of μ add. A release is
   permitted while either sum is within the total, at half of its δ each.
 * **The ledger is sealed.** Its key is in a file of its own: a copy of the ledger alone says nothing
   about anybody. Edits are noticed, and a witness file tells when it was emptied, deleted or set
@@ -406,8 +406,8 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
 
 
 FOR_SMOOTH_CURVES = (
-    "It is for a smooth curve about the middle of the stated range: where the true one has steps, "
-    "kinks or narrow peaks, or lies far from that middle, the error can be several times as large."
+    "Sharp steps, narrow peaks or a curve far from the middle of the stated range can make the "
+    "error several times larger."
 )
 
 
@@ -430,7 +430,7 @@ def forecast(expected: Forecast, is_over_time: bool = False) -> str:
 
 
 def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
-    """Explain what the band means, counts and leaves out; empty without a band.
+    """Explain what the band means, includes and leaves out; empty without a band.
 
     Time has the name and unit of `facts`.
     """
@@ -447,7 +447,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
         return [
             f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
             f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
-            "together. It counts privacy noise and sampling variability.",
+            "together. It includes privacy noise and sampling variability.",
             *findings,
             "Everything follows from the noised counts in counts.csv.",
         ]
@@ -458,8 +458,8 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
         f"{_meaning(band, time, span, _as_far_as_drawn(band))}.",
         _what_is_counted(band),
         *[
-            "The curve is shrunk where noise dominates and the band is not, so the curve need "
-            "not lie in its middle."
+            "The curve may lie off the middle of its band, because it is shrunk where noise "
+            "dominates."
         ]
         * band.is_of_unshrunk,
         *[band.limit] * bool(band.limit),
@@ -486,21 +486,18 @@ def _as_far_as_drawn(band: ReleasedBand) -> str:
 
 
 def _what_is_counted(band: ReleasedBand) -> str:
-    counted = "The band counts privacy noise"
+    included = "The band includes privacy noise"
     if band.counts_bias:
-        return (
-            f"{counted}, sampling variability and the largest bias over the stated class of curves."
-        )
+        return f"{included}, sampling variability and the largest bias over the stated class of curves."
     if band.is_periodic:
         return (
-            f"{counted} and sampling variability, and relies on the curve ending where it "
-            "began, as stated. It does not count details that few basis functions smooth away."
+            f"{included} and sampling variability. It assumes that the curve ends where it began, "
+            "as you said, and excludes fine detail."
         )
     if band.counts_ends:
         return (
-            f"{counted}, sampling variability and how steeply the curve may start and end. It "
-            "does not count details that few basis functions smooth away, nor a rise or fall "
-            "within a twentieth of the range at an end."
+            f"{included}, sampling variability and steep ends. It excludes fine detail and the "
+            "first and last 5 % of the range."
         )
     basis = (
         f"bias from keeping {band.basis_size} basis functions"
@@ -508,7 +505,7 @@ def _what_is_counted(band: ReleasedBand) -> str:
         else "bias from smoothing"
     )
     return (
-        f"{counted} and sampling variability. It does not count {basis}: finer details are "
+        f"{included} and sampling variability. It excludes {basis}: finer details are "
         "smoothed away."
     )
 

@@ -147,7 +147,7 @@ def checked(
                 protocol.plan,
                 turn,
                 "follows other messages than those that are here",
-                "Somebody was told something else. Compare the transcripts.",
+                "Somebody got another message. Compare the transcripts.",
             )
         transcript[turn.position] = present.numbers
     return transcript

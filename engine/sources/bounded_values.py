@@ -26,8 +26,12 @@ class BoundedValues(DealtRecords[EventData]):
 
     n_curves: int = number_of("People")
     n_servers: int = sites_with("people")
-    first: float = param(2.0, "First shape", "Of the Beta law.", low=0.2, high=50.0, symbol="α")
-    second: float = param(4.0, "Second shape", "Of the Beta law.", low=0.2, high=50.0, symbol="β")
+    first: float = param(
+        2.0, "First shape", "A parameter of the Beta law.", low=0.2, high=50.0, symbol="α"
+    )
+    second: float = param(
+        4.0, "Second shape", "A parameter of the Beta law.", low=0.2, high=50.0, symbol="β"
+    )
 
     @property
     def facts(self) -> EventFacts:

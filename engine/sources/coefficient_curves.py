@@ -171,7 +171,7 @@ class CoefficientCurves(Source[CurveData]):
     rare_share: float = param(
         0.05,
         "Share of the rare answer",
-        "Of people, where the first covariate is rare.",
+        "The share of people who give it, if the first covariate is rare.",
         low=0.001,
         high=0.5,
     )

@@ -106,14 +106,14 @@ class DenseCurves(Source[CurveData]):
     error_variance: float = param(
         1.0,
         "Variance of errors",
-        "Of Gaussian-process errors at any time, in squared response units.",
+        "For Gaussian-process errors at any time, in squared response units.",
         low=0.0,
         high=1e4,
     )
     error_length: float = param(
         0.2,
         "Length scale of errors",
-        "Of Gaussian-process errors. Larger: a curve stays above or below the mean longer.",
+        "For Gaussian-process errors. Larger: a curve stays above or below the mean longer.",
         low=0.02,
         high=5.0,
         symbol="l",
@@ -134,7 +134,12 @@ class DenseCurves(Source[CurveData]):
         symbol="ν",
     )
     kernel_length: float = param(
-        0.1, "Length scale of eigenfunctions", "Of the same kernel.", low=0.01, high=5.0, symbol="ρ"
+        0.1,
+        "Length scale of eigenfunctions",
+        "For the same kernel.",
+        low=0.01,
+        high=5.0,
+        symbol="ρ",
     )
     mixture_seed: int = param(
         4, "Draw of the mixture", "Which fixed draw of its weights.", low=0, high=10_000

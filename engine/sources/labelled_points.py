@@ -78,7 +78,7 @@ class LabelledPoints(DealtRecords[SampleData]):
         3.0,
         "Log-odds",
         "The log-odds of the class 1 where the function is 1. Large: classes "
-        "hardly overlap. Of no use for regression.",
+        "hardly overlap. Regression ignores it.",
         low=0.0,
         high=50.0,
         symbol="a",

@@ -32,7 +32,9 @@ class ScoredPeople(DealtRecords[EventData]):
 
     n_curves: int = number_of("People")
     n_servers: int = sites_with("people")
-    prevalence: float = param(0.5, "Share with the label", "Of all people.", low=0.01, high=0.99)
+    prevalence: float = param(
+        0.5, "Share with the label", "A share of all people.", low=0.01, high=0.99
+    )
     gap: float = param(
         1.0,
         "Gap",

@@ -290,7 +290,7 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
     """Refuse a stated unit of time that is known to be another than that of the times."""
     if time_unit and known_unit(facts.time_unit) and not same_unit(time_unit, facts.time_unit):
         raise InputError(
-            f"Times are read in {time_unit}, and the stated range is in {facts.time_unit}.",
+            f"The times of this file are in {time_unit}, and your range is in {facts.time_unit}.",
             field="time_unit",
             hint=f"{READ_AGAIN}. Or state range and unit in {time_unit}.",
         )

@@ -266,7 +266,7 @@ def _gaps_of_person(reading: Reading) -> tuple[Gap, ...]:
     return (
         Gap(
             "person",
-            "No column is said to name people.",
+            "No column names people yet.",
             '"person": {"column": "…"}; or, if every line is another person, '
             '"person": {"rows": true}',
         ),
@@ -381,9 +381,7 @@ def _check_roles(reading: Reading) -> None:
     if in_columns and reading.values is None:
         raise _wrong("values", "“values” must say how the cells of people in columns are read.")
     if in_columns and set(reading.columns) - {"time"}:
-        raise _wrong(
-            "columns", "Of people in columns only “time”, the first, and “values” are read."
-        )
+        raise _wrong("columns", "People in columns have only “time”, the first, and “values”.")
     _check_spans(reading.columns)
     for role, column in reading.columns.items():
         if role in CODED and column.kind is not Kind.WORD:
@@ -498,8 +496,8 @@ def _check_column(role: str, column: Column) -> None:
     if column.kind is Kind.ELAPSED and column.counted and column.counted not in UNITS:
         raise _wrong(
             "from",
-            f"Of the elapsed times of “{shortened(column.name)}” “from” is a unit "
-            "alone, such as minutes.",
+            f"“from” of the elapsed times “{shortened(column.name)}” is a unit alone, such as "
+            "minutes.",
         )
     if column.words:
         _check_words(column)

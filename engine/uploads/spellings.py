@@ -62,7 +62,7 @@ def check_spellings(texts: Iterable[str], stated: Sequence[str], field: str) -> 
             f"The file holds {counted(others, 'other spelling')} of the {field} that are stated, "
             "such as Yes for yes or 1.0 for 1.",
             field=field,
-            hint="Write them alike in the file, or state each spelling: one that is not stated "
+            hint="Write them alike in the file, or state each spelling: any other "
             "would count as something else.",
         )
 

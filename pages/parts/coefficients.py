@@ -196,7 +196,7 @@ def over_budgets(view: Effects) -> None:
             340,
             320,
         )
-        st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
+        st.markdown(":small[Upright: you are here. Gaps: nothing would be released.]")
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:

@@ -206,7 +206,7 @@ def over_budgets(view: Percentiles) -> None:
         340,
         320,
     )
-    st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
+    st.markdown(":small[Upright: you are here. Gaps: nothing would be released.]")
 
 
 def planner_of(view: Percentiles) -> None:

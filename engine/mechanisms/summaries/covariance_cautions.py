@@ -27,16 +27,16 @@ FADED = (
     "small. More curves or a larger ε help."
 )
 SHRUNK = (
-    "By its released coefficients the covariance is larger than the one that the forecast is for, "
-    "or less smooth, and the smoothing of this method takes away more than the error that was "
-    "forecast."
+    "The released covariance is larger or less smooth than the one behind the forecast. Smoothing "
+    "takes away more than the forecast error."
 )
 _USUAL = (
     "the error of the variance is more than 1.5 times the forecast, which is for curves that "
     "differ smoothly by a quarter of half the stated range."
 )
 WIDE = (
-    "This release could not reliably show that curves differ by half of half the stated range. "
+    "This release could not reliably show a difference between curves of half of half the stated "
+    "range. "
     "Then " + _USUAL
 )
 ROUGH = (

@@ -21,15 +21,13 @@ from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import DEFAULT_SPREAD, bends
 
 NOT_FOLLOWED = (
-    "By its released coefficients the smoothing of this method moves the curve by more than the "
-    "error forecast for a smooth curve about the middle of the stated bounds: the curve lies far "
-    "from that middle, or changes faster than the method follows. Narrower bounds around the "
-    "observations help, as do more functions; *Adaptive mean* needs neither."
+    "Smoothing moves this curve by more than the forecast error: the curve lies far from the "
+    "middle of the stated bounds, or changes faster than the method follows. Narrower bounds or "
+    "more functions help; *Adaptive mean* needs neither."
 )
 SHORT_FEATURES = (
-    "By its released coefficients the curve has steps, kinks or peaks too short for what this "
-    "method keeps. They are smoothed away, and the error can be several times the forecast, which "
-    "is for a smooth curve."
+    "The curve has details finer than this method keeps. They are smoothed away, and the error can "
+    "be several times the forecast, which is for a smooth curve."
 )
 BEND_OR_STEP = (
     "The released curve bends, and the few basis functions that are kept cannot tell a smooth bend "

@@ -63,9 +63,9 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 def from_sizes(facts: PublicFacts) -> str:
     """Say what the decision to publish rests on, and what it cannot know."""
     return (
-        f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
-        "if covariates were spread evenly over their ranges. How they are really spread is "
-        "released first; where a covariate varies too little, the release carries a warning."
+        f"Sizes and budget alone decide if there are enough {facts.people}, as if covariates were "
+        "spread evenly over their ranges. Their real spread is released first. If a covariate "
+        "varies too little, the release carries a warning."
     )
 
 

@@ -86,8 +86,8 @@ def smallest_error(epsilon: float, errors: Mapping[str, float], written: Mapping
     if not others:
         return f"{text}."
     ratio = others[0][0] / best
-    behind = "with about the same" if ratio < 1.1 else f"with one {times(ratio)} as large"
-    return f"{text}; next is {_inside(others[0][1])}, {behind}."
+    behind = "about the same error" if ratio < 1.1 else f"{times(ratio)} the error"
+    return f"{text}; next best: {_inside(others[0][1])}, {behind}."
 
 
 def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
@@ -100,7 +100,7 @@ def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
     )
     return (
         f"**Floor:** no unbiased method with Gaussian noise could be closer than {each}. "
-        "Shrunk, clipped or smoothed estimates are biased and may be."
+        "Biased estimates can beat this floor."
     )
 
 

@@ -54,9 +54,8 @@ def what_is_covered(kind: str) -> str:
     if kind not in _DRAWN:
         return ""
     return (
-        f"The {noun(kind)} counts privacy noise, sampling variability and how steeply curves "
-        "may start and end. Details finer than the kept basis functions can draw are "
-        "**truncation bias**, which it does not count."
+        f"The {noun(kind)} includes privacy noise, sampling variability and steep ends. It excludes "
+        "**truncation bias**: details finer than the kept basis functions can draw."
     )
 
 

@@ -456,8 +456,8 @@ def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> Non
     """Refuse more devices than are simulated, where no law says what one centre would add."""
     if n_people > max_devices:
         raise InputError(
-            f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
-            f"is set, at most {max_devices:,} are simulated.",
+            f"Everybody’s own device adds noise here: {n_people:,} devices. At most "
+            f"{max_devices:,} are simulated with these settings of the method.",
             field="noise",
             hint="Take fewer people, or let sites or a centre add the noise."
             + (

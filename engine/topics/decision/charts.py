@@ -234,15 +234,15 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
     known = _on_map(answer, people, errors)
     is_met = any((row <= answer.target).any() for row in known.values())
     parts = [
-        f"Thick line: {answer.confidence} of 20 releases within {target}."
+        f"Thick line: your target, {answer.confidence} of 20 releases within {target}."
         if is_met
         else f"Nowhere on the map are {answer.confidence} of 20 releases within {target}.",
         f"Thin lines: other errors{of_errors}.",
-        "Stronger blue: less accurate.",
+        "Darker: less accurate.",
         "◇ this study at the largest ε." if answer.chosen is None else "◇ the recommendation.",
     ]
     if is_empty:
-        parts.append("Where it is empty, nothing useful could be released.")
+        parts.append("Empty: nothing would be released.")
     return " ".join(parts) + _with_more(answer, known)
 
 

@@ -440,8 +440,8 @@ def floor(answer: Decision) -> str:
         return ""
     unit = escape(profile.unit)
     return (
-        f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise has an error "
-        f"below **{in_unit(smallest_error, unit)}**."
+        f"Floor for unbiased methods with Gaussian noise at ε = {option.budget.epsilon:g}: "
+        f"**{in_unit(smallest_error, unit)}**."
     )
 
 

@@ -37,7 +37,7 @@ ASKED_DRAWS = 5  # releases at each budget that are asked
 _NEW_PEOPLE = 2_000  # block of the random stream of people who are in no release
 _PEOPLE_POINTS = 41  # times at which the range of people is computed
 _EVERY = 2  # points of the grid of answers for each point that is drawn
-_TOO_SMALL = "Nothing can be told of this release."
+_TOO_SMALL = "This release answers nothing."
 
 
 @dataclass(frozen=True)

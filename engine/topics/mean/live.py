@@ -661,8 +661,8 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         f"The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",
         "hint": f"{game} Which does the release lean towards?",
-        "hint_enlarged": f"{game} So little does one {person} change the mean that the two are "
-        "drawn {times} times as far apart. Which does the release lean towards?",
+        "hint_enlarged": f"{game} One {person} moves the mean so little that the gap is drawn "
+        "{times} times wider. Which does the release lean towards?",
         "means": "mean with A or with B",
         "means_enlarged": "mean with A or with B, {times} times as far apart",
         "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
@@ -677,8 +677,8 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "restart": "Play again",
         "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
-        "caption": "Your share of right answers. Grey: 95 % of games of pure guessing. Dashed: "
-        "the most that any attacker can expect.",
+        "caption": "Your score. Grey: where 95 % of pure guessers end up. Dashed: the best any "
+        "attacker can expect.",
         "rounds": "Rounds",
         "bound": "≤ {bound}",
         "lessons": {

@@ -67,8 +67,8 @@ def new_people(right: Sequence[float], facts: PublicFacts) -> str:
     low, high = (round(100 * share) for share in (min(right), max(right)))
     how_many = f"{low}" if low == high else f"{low} to {high}"
     return (
-        f"Of observations of simulated new {facts.people}, **{how_many} of 100** lie in the "
-        "range for observations that these releases give (aim: 95)."
+        f"**{how_many} %** of the observations of simulated new {facts.people} lie in the "
+        "range for observations that releases give (aim: 95 %)."
     )
 
 

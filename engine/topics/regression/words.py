@@ -198,7 +198,7 @@ def _bias(answer: PointAnswer) -> str:
         _valued(text, answer.facts) for text in together([answer.bias, answer.left_out])
     )
     return (
-        f"The interval counts privacy noise, sampling variability and a bias of at most {bias}"
+        f"The interval includes privacy noise, sampling variability and a bias of at most {bias}"
         f", which is right if details finer than the chosen level add at most {left_out} here."
     )
 

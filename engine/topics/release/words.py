@@ -23,8 +23,8 @@ from engine.topics.release.prices import Price
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
 _VERDICTS = {
-    "doubtful": "**Doubtful:** such releases warn that their band cannot be relied on.",
-    "coarse": "**Coarse:** only the level and the trend can be trusted.",
+    "doubtful": "**Doubtful:** most simulated releases warn against their own band.",
+    "coarse": "**Coarse:** only the level and the trend are reliable.",
     "usable": "**Usable:** the main shape survives.",
     "good": "**Good:** noise is small beside the stated range.",
     "nearly free": "**Good:** noise is small beside the stated range.",
@@ -45,9 +45,7 @@ _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 def about(facts: PublicFacts) -> str:
     """Describe the preview, and say that it costs nothing."""
     return (
-        f"The twin is simulated from stated facts and sizes alone, with the noise of this "
-        "release; its true curve is invented. Nothing of the "
-        f"{escape(facts.people)} in the data is in it, and it costs nothing."
+        f"Simulated from what you stated, without your {escape(facts.people)}. It costs no budget."
     )
 
 
@@ -94,7 +92,7 @@ def error(preview: ReleasePreview, task: str) -> str:
         ""
         if preview.error_range is None
         else (
-            f" This assumes that most {escape(preview.facts.people)} are within "
+            f" It assumes that most {escape(preview.facts.people)} are within "
             f"{in_unit(preview.spread, unit, 2)} of the average. Within half of that, the error would "
             f"be {in_unit(preview.error_range[0], unit)}; within twice that, "
             f"{in_unit(preview.error_range[1], unit)}."
@@ -103,8 +101,8 @@ def error(preview: ReleasePreview, task: str) -> str:
     is_over_time = TASKS[task].argument is Argument.TIME and TASKS[task].data is DataType.CURVES
     return (
         f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
-        f"the truth{together}), 95 % of them below {within}.{guess}{wide} Of your data this is "
-        f"a forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}"
+        f"the truth{together}), 95 % of them below {within}.{guess}{wide} For your data this "
+        f"is a forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}"
     )
 
 
@@ -160,8 +158,7 @@ def survives(preview: ReleasePreview, task: str) -> str:
         unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
         height = in_unit(preview.peak_height, unit, 2)
         peaks = (
-            f"of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
-            f"**{_how_many(preview.peaks)}**."
+            f"{_WORDS[PEAKS]} peaks {height} high: **{_how_many(preview.peaks)}** would survive."
         )
         parts.append(peaks if parts and parts[-1].endswith(":") else capital(peaks))
     return " ".join(parts)
@@ -179,13 +176,10 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
     if not preview.change or grade not in _TOLD:
         return verdicts[grade]
     is_smoothed = verdicts[grade].endswith(_LOST)
-    also = "the broad shape, and for " if is_smoothed else ""
+    also = "broad shape only; " if is_smoothed else ""
     verdict = (
-        f"**{_TOLD[grade]} for {also}changes over "
-        f"{uncapital(preview.facts.time_name)} of "
-        f"{escape(smallest_change(preview.facts, preview.change))}:** of a curve that "
-        "changes less, "
-        "no change can be told."
+        f"**{_TOLD[grade]}:** {also}shows rises and falls above "
+        f"{escape(smallest_change(preview.facts, preview.change))}."
     )
     return f"{verdict} {_LOST}" if is_smoothed else verdict
 

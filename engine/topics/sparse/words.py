@@ -168,12 +168,12 @@ def tests_of_zero(answer: IntervalsAnswer) -> str:
     drawn = "" if answer.truth is None else ", drawn as they are,"
     if answer.p_values is None:
         return (
-            f"Intervals that{drawn} exclude zero say that their coefficient is not zero. In at "
-            "most 5 % of releases any of them is wrong in this; privacy noise is counted."
+            f"Intervals that{drawn} exclude zero say that their coefficient is not zero. At "
+            "most 5 % of releases are wrong in any of them, privacy noise included."
         )
     text = (
-        "Is a coefficient zero? Its p-value stands in *Details*, under *Numbers*. It "
-        "counts privacy noise as well as sampling variability, and is below 0.05 where "
+        "Is a coefficient zero? Its p-value is in *Details*, under *Numbers*. It "
+        "includes privacy noise as well as sampling variability, and is below 0.05 where "
         f"intervals{drawn} exclude zero."
     )
     return (

@@ -265,7 +265,7 @@ def question_on_people(
     rest = [option for option in others if option != first]
     return Question(
         field="person",
-        question="No column is said to name people.",
+        question="No column names people yet.",
         options=(first, *rest),
         evidence=evidence,
         words=_WORDS,

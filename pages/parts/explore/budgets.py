@@ -44,10 +44,9 @@ def budgets(scene: Scene) -> None:
     rate_cards.note(_beside(scene), *_scenario(scene), scene.budget.epsilon)
     st.markdown(
         ":small[Band: 95 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
-        "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
-        "published, or the error is beyond the range of the values. Of the other methods, "
-        f"the {FEW} with the smallest errors at this ε are drawn; *Numbers* has all of "
-        "them.]"
+        "with Gaussian noise is below; biased ones can be. Gaps: nothing would be released. "
+        f"Drawn: the {FEW} other methods with the smallest errors at this ε; *Numbers* has "
+        "all of them.]"
     )
 
 

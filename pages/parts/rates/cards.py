@@ -362,8 +362,8 @@ def regimes(view: RateAtPoint) -> None:
 def _about_constants(view: RateAtPoint) -> str:
     if view.settings.rate_constants == "fitted":
         return (
-            f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
-            "squared error here, as measured."
+            "Constants fitted to the measured errors: privacy makes up "
+            f"{100 * (view.measured_share or 0):.0f} % of the squared error here."
         )
     share = view.weighted.shares(**view.point)
     private = sum(s for s, term in zip(share, view.rate.terms, strict=True) if term.is_private)
@@ -494,7 +494,7 @@ def by_eye(view: RateAtPoint) -> None:
 def _heights(view: RateAtPoint) -> str:
     if view.rate.has_constants:
         return "Floors are numbers: their heights may be compared with measured squared errors."
-    return "Rates hold up to constants and logarithms: compare slopes and borders, not heights."
+    return "Theory fixes slopes and borders, not heights."
 
 
 def _lines(view: RateAtPoint) -> dict[str, Weighted]:

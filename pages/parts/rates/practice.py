@@ -41,7 +41,7 @@ _FORM = "sizes"
 _LAB = Path(__file__).parents[2] / "lab.py"
 _NO_TRUTH = {
     DataKind.UPLOAD: "Your own curves have no known truth",
-    DataKind.PUBLIC: "Of these curves the truth is not known",
+    DataKind.PUBLIC: "The truth of these curves is not known",
 }
 
 
@@ -209,7 +209,7 @@ def _in_words(check: RateCheck, symbol: str) -> str:
         )
     else:
         lacks = " No method for this problem gives a confidence band."
-    return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
+    return f"Measured on fresh simulated data: {', then '.join(parts)}.{lacks}"
 
 
 def _coming(check: RateCheck) -> str:

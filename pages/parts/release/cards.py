@@ -619,8 +619,8 @@ def _ledger_of_all() -> None:
     entries = Ledger().entries() if visitors.may_bring_files() else ()
     if not entries:
         st.markdown(
-            "Nothing was published here yet. Of public data or a file of your own, all "
-            "releases and what is left of the total budget stand here."
+            "Nothing was published here yet. This list will have all releases of public data and "
+            "of your files, with what is left of each total budget."
         )
         return
     st.dataframe(_rows(entries), hide_index=True, key="release_book_all")

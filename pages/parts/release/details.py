@@ -110,7 +110,7 @@ def _findings(findings: list[FileFinding]) -> None:
         st.error("**These files are not what was released.**", icon=_ICONS[False])
     elif None in verdicts:
         st.info(
-            "**These files fit together.** Whether they were released is not known here.",
+            "**These files fit together.** This machine does not know if they were released.",
             icon=_ICONS[None],
         )
     else:

@@ -140,8 +140,8 @@ def link_problems() -> None:
     with st.container():  # always there, so that the page below keeps its place
         for name in st.session_state.get("link_problems", []):
             st.warning(
-                "**The link asked for something this page does not have "
-                f"({escape(name[:40])}).** The default is used instead.",
+                f"**This link asks for an unknown setting ({escape(name[:40])}).** "
+                "This page uses its default.",
                 icon=":material/link_off:",
             )
 

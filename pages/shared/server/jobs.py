@@ -421,10 +421,9 @@ class Jobs:
 
     def _too_long(self) -> InputError:
         return InputError(
-            f"This takes longer than {self.minutes:g} minutes, the most for one "
-            "computation on this server.",
-            hint="Choose smaller sizes or fewer repeats, or run the code of this "
-            "view on a machine of your own.",
+            f"Too large for this server ({self.minutes:g} minutes).",
+            hint="Take smaller sizes or fewer repeats, or run the code of this view on your "
+            "machine.",
         )
 
     def _leave(self, job: Job) -> None:

@@ -135,12 +135,15 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
         "readings": ("Observations (m)", "Observations on each curve."),
         "epsilon": (
             "ε",
-            glossary.explain("privacy budget", f"Of each {facts.person} at this site."),
+            glossary.explain("privacy budget", f"For each {facts.person} at this site."),
         ),
         "delta": ("δ", glossary.explain("δ", "Empty: the default, with n of this site.")),
         "included": ("Takes part", "A site that is left out keeps its row and its curves."),
         "weight": ("Weight", "Its weight in the common mean, from noise and sizes."),
-        "share": ("Share of error", "Of privacy noise and sampling variability of all sites."),
+        "share": (
+            "Share of error",
+            "Its part of the privacy noise and sampling variability of all sites.",
+        ),
         "guarantee": ("Guarantee", "Proved from the noise of its messages."),
     }
 

@@ -247,8 +247,8 @@ def _of_curves(current: Draft) -> Stated:
     periodic = st.toggle(
         "The curve ends where it began (a day, a year)",
         key="upload_periodic",
-        help="Both ends of the released curve are then the same, and each tells "
-        "of the other. Of a curve that ends elsewhere both would be wrong.",
+        help="Both ends of the released curve are then the same, and each helps "
+        "the other. Both would be wrong for a curve that ends elsewhere.",
     )
     others = {**plan, **words, "periodic": periodic}
     return partial(declare, *values, *times, origin, covariates, is_single, spread, **others), (
@@ -572,9 +572,8 @@ def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str
         tuple(_SPREAD),
         format_func=_SPREAD.__getitem__,
         key="upload_symmetric",
-        help="Stated as symmetric, the few farthest people are held back "
-        "more, which is more accurate. If that is wrong, the result can be farther off than its "
-        "band says. In doubt leave it at not known.",
+        help="If you declare symmetry, extreme people are clipped harder and the error falls. "
+        "If that is wrong, the band can miss the truth. In doubt leave it at not known.",
     )
     return {"design": design, "observations": observations, "symmetric": bool(symmetric)}
 
@@ -592,7 +591,7 @@ def _design(law: str | None, curves: CurveTable, time: str, unit: str) -> Stated
             f"Interval between observations{of_unit}",
             "e.g. 0.5",
             "gap",
-            f"Of a device or a plan of visits. {why}",
+            f"From a device or a plan of visits. {why}",
         )
     elif law == StatedLaw.WINDOWS:
         details["window"] = _number(

@@ -33,8 +33,8 @@ LEARNED = (
     "{end}, where {expected} would. The curve allows for that."
 )
 PART_EMPTY = (
-    "A part of the time range may hold next to no observations: state how observation "
-    "times come about. The band is not valid."
+    "A part of the time range may have almost no observations: state when people were "
+    "observed. The band is not valid."
 )
 CLUSTERED = "Observation times lie at a few common times: state these times. The band is not valid."
 FOLLOWS = (

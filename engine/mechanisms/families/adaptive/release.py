@@ -52,26 +52,20 @@ from engine.numerics.regression_moments import RegressionMoments
 from engine.privacy.feasibility import Feasibility
 
 STEPS_DISAGREE = (
-    "The steps of this release do not agree with each other: the last one moved the curve by more "
-    "than noise explains. Observation times may not be as stated, as where people drop out. The "
-    "band cannot be relied on."
+    "The last step of this release moved the curve by more than noise explains. Observation times "
+    "may differ from your statement, for example where people drop out. Do not rely on the band."
 )
 FEATURES = (
-    "The curve has features that are too short for this release to draw. Around them the "
-    "band can miss."
+    "The curve has details finer than this release can draw. The band can miss the truth there."
 )
-GAPS = (
-    "Between the common times the band is for curves without features that are shorter than "
-    "the gaps."
-)
+GAPS = "Between the common times, the curve and band assume a smooth mean."
 SITES_DIFFER = (
-    "By what sites sent, their people differ. Sites count by the precision of what they send and "
-    "not by their numbers of people, so that this is not the average of all people, and the "
-    "confidence band is not for it."
+    "People differ between sites, as their messages show. Sites have weight by precision and not "
+    "by people. So this is not the average of all people, nor is the band for it."
 )
 SITES_MAY_DIFFER = (
-    "Sites count by the precision of what they send and not by their numbers of people. If sites "
-    "differ, this is not the average of all people, and noise is too large to show it."
+    "Sites have weight by precision and not by people. If sites differ, this is not the average "
+    "of all people. The noise here is too large to show it."
 )
 
 
@@ -137,7 +131,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     checks: float | None = param(
         None,
         "Share of the budget for checks",
-        "Of the first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
+        "The first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
         low=0.001,
         high=0.2,
     )

@@ -201,7 +201,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     risk_weight: float | None = param(
         None,
         "Weight of the penalty",
-        "Of smoothness against the mean loss. Default: one over the root of n.",
+        "Smoothness against the mean loss. Default: one over the root of n.",
         low=1e-6,
         high=1e3,
         symbol="ψ",

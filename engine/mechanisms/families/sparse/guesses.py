@@ -90,7 +90,7 @@ class PublicGuesses(Mechanism[Data, P]):
     step_size: float | None = param(
         None,
         "Step size",
-        "Of hard thresholding. Default: at most 0.7, and so short that it "
+        "For hard thresholding. Default: at most 0.7, and so short that it "
         "converges, by a released bound of the largest sparse eigenvalue of the features.",
         low=1e-3,
         high=2.0,

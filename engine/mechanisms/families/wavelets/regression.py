@@ -274,7 +274,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
     noise_sd: float | None = param(
         None,
         "Standard deviation",
-        "Of an observation about the curve. Default: as stated with the data.",
+        "How far an observation lies from the curve. Default: as stated with the data.",
         low=1e-6,
         high=1e9,
         symbol="σ",
@@ -406,7 +406,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         if facts.periodic or self.edges == "corrected" or self.moments == 1:
             return ""
         return (
-            "**These wavelets are periodic; these curves are not stated to.** "
+            "**These wavelets are periodic, and you have not stated a curve that ends where it began.** "
             "Near both ends the estimate would be wrong. Choose corrected edges."
         )
 
