@@ -19,7 +19,6 @@ from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
 from engine.topics.mean import charts, live
-from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
@@ -63,9 +62,10 @@ class Explored(Scene):
         guarantees.beyond_rule(self.budget.epsilon)
 
 
-def follow_figure(preview: MeanAnswer) -> None:
+def follow_figure() -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""
-    current, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
+    current = session.current()
+    epsilons = session.steps(current.epsilon)
     start = live.Picked(epsilons.index(current.epsilon), current.explore_view)
     picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
     session.take_over(epsilon=epsilons[picked.budget], explore_view=picked.view)

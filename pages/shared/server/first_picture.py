@@ -15,6 +15,7 @@ import gzip
 import json
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from engine.figures.live import figure_script, part
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
 _CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
+STORED_VIEWS = _PAGES.parent / "data" / "first_views.json.gz"
 STORED = _PAGES.parent / "data" / "first_picture.json.gz"
 # Theme colours, by the framework's name of the variable; the framework supplies both fonts.
 _COLOURS = {
@@ -44,9 +46,26 @@ def stored() -> dict[str, Any]:
     return sent
 
 
+@cache
+def stored_views() -> dict[str, Any]:
+    """Return the further views of that figure, by their names."""
+    sent: dict[str, Any] = json.loads(gzip.decompress(STORED_VIEWS.read_bytes()))
+    return sent
+
+
 def store(sent: Mapping[str, Any]) -> None:
     """Write what the figure is sent to `data`; the same bytes for the same figure."""
-    STORED.write_bytes(gzip.compress(json.dumps(sent).encode(), 9, mtime=0))
+    _write(STORED, sent)
+
+
+def store_views(views: Mapping[str, Any]) -> None:
+    """Write its further views to `data`."""
+    _write(STORED_VIEWS, views)
+    stored_views.cache_clear()
+
+
+def _write(path: Path, sent: Mapping[str, Any]) -> None:
+    path.write_bytes(gzip.compress(json.dumps(sent).encode(), 9, mtime=0))
 
 
 def script(sent: Mapping[str, Any]) -> bytes:
