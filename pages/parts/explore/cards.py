@@ -18,7 +18,7 @@ from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
-from engine.topics.mean import charts, live
+from engine.topics.mean import charts, live, methods
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
@@ -92,22 +92,22 @@ def figure(scene: Scene, views: Views) -> None:
         theory=views.theory,
     )
     if picked.method:
-        _choose(picked.method)
+        _choose(scene, picked.method)
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
 
 
-def _choose(label: str) -> None:
-    """Show the curves of a method."""
-    presets = {name: (cls, chosen) for name, cls, chosen in settings.METHODS.values()}
-    if label in presets:
-        if label != session.current().mechanism.nearest_preset()[0]:
-            cls, chosen = presets[label]
-            session.change_mechanism(settings.TASK, cls(**chosen))
-        session.change(explore_view="look")
-        st.session_state.rev += 1
-        st.rerun()
+def _choose(scene: Scene, label: str) -> None:
+    """Show the curves of the method of a tile, as it is set there."""
+    current = session.current()
+    delta = current.delta_on(scene.source).value
+    for tile in methods.tiles(scene.source, current.mechanism, delta):
+        if tile.label == label:
+            session.change_mechanism(settings.TASK, tile.mechanism)
+            session.change(explore_view="look")
+            st.session_state.rev += 1
+            st.rerun()
 
 
 def _asked(scene: Scene) -> dict[str, Any] | None:
