@@ -51,8 +51,7 @@ def overview(settled: Sequence[SettledClaim]) -> str:
             f"- **{passing} of our {len(of_ours)} extra checks pass**; most of the rest test a "
             "method outside its published setting."
         )
-    return "
-".join([lines[0], "", *lines[1:]])
+    return "\n".join([lines[0], "", *lines[1:]])
 
 
 def _by_reason(settled: Sequence[SettledClaim], verdict: ClaimVerdict) -> str:

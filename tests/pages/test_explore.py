@@ -12,7 +12,6 @@ from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS, mean_over_budgets
-from pages.parts.explore import scene
 from pages.shared.state import links, run, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
