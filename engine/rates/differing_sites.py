@@ -197,11 +197,10 @@ class DifferingSites:
 
     def shares(self, r: float | Array) -> Array:
         """ν_s, which add up to one over all sites: (sites, *point)."""
-        shares = {
-            Weights.BEST: lambda: self.minima(r).sum(axis=0),
-            Weights.PEOPLE: lambda: self.n,
-            Weights.ALIKE: lambda: np.ones_like(self.n),
-        }[self.weights]()
+        if self.weights == Weights.BEST:
+            shares = np.asarray(self.minima(r).sum(axis=0))
+        else:
+            shares = self.n if self.weights == Weights.PEOPLE else np.ones_like(self.n)
         return np.asarray(shares / (self.copies * shares).sum(axis=0))
 
     # -- what the theorems ask of r ---------------------------------------------------------
@@ -221,7 +220,7 @@ class DifferingSites:
         """N ε² of the site s* = argmax ν_s/b_s, which Remarks 9 and 10 look at: (*point)."""
         heaviest = (self.shares(self.size()) / self.n).argmax(axis=0)
         worth = np.broadcast_to(self.n * self.epsilon**2, self.n.shape)
-        return np.take_along_axis(worth, heaviest[None], axis=0)[0]
+        return np.asarray(np.take_along_axis(worth, heaviest[None], axis=0)[0])
 
     # -- the lower bound --------------------------------------------------------------------
 

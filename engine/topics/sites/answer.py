@@ -135,6 +135,12 @@ class SitesAnswer:
         )
 
     @property
+    def messages_each(self) -> int:
+        """How many messages a site sends in all."""
+        lines, *_ = accounting.by_server(self.together.spends).values()
+        return sum(line.count for line in lines)
+
+    @property
     def weakest(self) -> SiteMember:
         """The member whose people an attacker is most often right about."""
         return max(self.members, key=lambda member: member.odds.right)
