@@ -19,46 +19,53 @@ Examples
 ['budget', 'repeat', 'draw', 'Time', 'Response']
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from engine import __version__
-from engine.api.data import (
-    mechanism,
-    mechanisms,
-    read_curves,
-    read_survival,
-    simulate,
-    source,
-    sources,
-)
-from engine.api.display import figure, frame
-from engine.api.files import look, propose
-from engine.api.release import (
-    ask,
-    guarantee,
-    odds,
-    preview,
-    quote,
-    read_card,
-    release,
-    release_again,
-    save,
-    simulate_release,
-)
-from engine.api.sharing import share
-from engine.api.studies import (
-    audit,
-    exhibit,
-    exhibits,
-    plan,
-    plan_periods,
-    read_scenario,
-    run_scenario,
-)
-from engine.audit.callables import attack
-from engine.core.errors import InputError
-from engine.core.types import Budget, Covariate, CurveData, PublicFacts
-from engine.exports.schemas import schema
-from engine.release.ledger import Ledger
-from engine.release.measurement import opendp_measurement
+
+if TYPE_CHECKING:
+    from engine.api.data import (
+        mechanism,
+        mechanisms,
+        read_curves,
+        read_survival,
+        simulate,
+        source,
+        sources,
+    )
+    from engine.api.display import figure, frame
+    from engine.api.files import look, propose
+    from engine.api.releases import (
+        ask,
+        guarantee,
+        odds,
+        preview,
+        quote,
+        read_card,
+        release,
+        release_again,
+        save,
+        simulate_release,
+    )
+    from engine.api.sharing import share
+    from engine.api.studies import (
+        audit,
+        exhibit,
+        exhibits,
+        plan,
+        plan_periods,
+        read_scenario,
+        run_scenario,
+    )
+    from engine.audit.callables import attack
+    from engine.core.errors import InputError
+    from engine.core.types import Budget, Covariate, CurveData, PublicFacts
+    from engine.exports.schemas import schema
+    from engine.release.ledger import Ledger
+    from engine.release.measurement import opendp_measurement
 
 __all__ = [
     "Budget",
@@ -101,3 +108,33 @@ __all__ = [
     "source",
     "sources",
 ]
+
+# Each name by its module, which is loaded with the first use of the name: a budget needs no plot.
+_NAMES = {
+    "engine.api.data": "mechanism mechanisms read_curves read_survival simulate source sources",
+    "engine.api.display": "figure frame",
+    "engine.api.files": "look propose",
+    "engine.api.releases": "ask guarantee odds preview quote read_card release release_again save "
+    "simulate_release",
+    "engine.api.sharing": "share",
+    "engine.api.studies": "audit exhibit exhibits plan plan_periods read_scenario run_scenario",
+    "engine.audit.callables": "attack",
+    "engine.core.errors": "InputError",
+    "engine.core.types": "Budget Covariate CurveData PublicFacts",
+    "engine.exports.schemas": "schema",
+    "engine.release.ledger": "Ledger",
+    "engine.release.measurement": "opendp_measurement",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name of the interface on its first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(importlib.import_module(_MODULES[name]), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,7 +12,7 @@ import pandas as pd
 from engine import exhibits
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.times import grid
-from engine.api.release import SimulatedReleases
+from engine.api.releases import SimulatedReleases
 from engine.api.studies import ExhibitAgain
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
