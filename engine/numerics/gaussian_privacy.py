@@ -6,10 +6,10 @@ a test holds it to. That package takes a second to import, and this is all the f
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import log_ndtr
+
+from engine.numerics.roots import root
 
 _TOLERANCE = 1e-12
 
@@ -38,7 +38,7 @@ def sigma_of(epsilon: float, delta: float) -> float:
         low, high = low / 10, low
     while log_delta(high, epsilon) > target:
         low, high = high, high * 10
-    return _root(lambda sigma: log_delta(sigma, epsilon) - target, low, high)
+    return root(lambda sigma: log_delta(sigma, epsilon) - target, low, high, _TOLERANCE)
 
 
 def epsilon_of(sigma: float, delta: float) -> float:
@@ -51,10 +51,4 @@ def epsilon_of(sigma: float, delta: float) -> float:
         return 0.0
     while log_delta(sigma, high) > target:
         low, high = high, high * 10
-    return _root(lambda epsilon: log_delta(sigma, epsilon) - target, low, high)
-
-
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    from scipy.optimize import brentq  # on first use: it takes a moment
-
-    return float(brentq(falling, low, high, xtol=_TOLERANCE))
+    return root(lambda epsilon: log_delta(sigma, epsilon) - target, low, high, _TOLERANCE)

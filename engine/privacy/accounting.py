@@ -21,6 +21,7 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.types import MIN_EPSILON, Budget, Cost, Spend
 from engine.numerics import gaussian_privacy
+from engine.numerics.roots import root
 from engine.privacy.tradeoff import (
     Approximate,
     CountsNoise,
@@ -333,13 +334,11 @@ def _rho_with_best(a: float, delta: float) -> float:
 
 def _root(falling: Callable[[float], float], delta: float) -> float:
     """Find the zero of a falling function of a, at most 1/δ − 1; beyond it no order is best."""
-    from scipy.optimize import brentq  # on first use: it takes a moment
-
     high = math.log(1 / delta - 1) if delta >= _TINY_DELTA else -math.log(_TINY_DELTA)
     if falling(math.exp(high)) >= 0:  # by rounding
         return math.exp(high)
     low = min(high - 100, -50.0)  # where δ is tiny, most is large
-    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), low, high, xtol=1e-12))
+    return math.exp(root(lambda log_a: falling(math.exp(log_a)), low, high, 1e-12))
 
 
 def per_round_mu(total: float, rounds: int) -> float:
