@@ -12,6 +12,7 @@ from typing import Any
 from engine import __version__
 from engine.core.bands import NORMAL
 from engine.core.identity import digest
+from engine.core.types import Budget
 from engine.language.grammar import plain_text, safe_cell
 from engine.language.numbers import at_most_percent, number
 from engine.language.odds_words import delta_concern
@@ -101,6 +102,7 @@ def _figures(outcome: Outcome) -> dict[str, float | None]:
     }
 
 
+_SITES_SHOWN = 8  # whose guarantees are written; JSON has all
 _FIGURES = (
     "rms_error",
     "rms_error_se",
@@ -256,5 +258,12 @@ def _figure(outcome: Outcome, kind: str) -> str:
 def _guarantee_text(outcome: Outcome) -> str:
     if not outcome.is_published:
         return f"none: {_NOTHING}"
-    proved = accounting.least_guarantee(outcome.spends)
-    return "none" if not proved.is_private else f"ε = {proved.epsilon:.4g}, δ = {proved.delta:g}"
+    every = outcome.guarantee
+    if len(set(every)) == 1 or not all(budget.is_private for budget in every):
+        return _budget_text(accounting.least_guarantee(outcome.spends))
+    shown = "; ".join(_budget_text(budget) for budget in every[:_SITES_SHOWN])
+    return f"by site: {shown}" + ("; …" if len(every) > _SITES_SHOWN else "")
+
+
+def _budget_text(budget: Budget) -> str:
+    return "none" if not budget.is_private else f"ε = {budget.epsilon:.4g}, δ = {budget.delta:g}"

@@ -380,13 +380,12 @@ def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
 
 def frl_misplaces_peaks(table: pd.DataFrame) -> Finding:
     """Check that the highest place of FRL is farther off than that of the others."""
-    rows = _summary(table)
-    off = rows.loc[[*QR_IN_PLANE, PCV, "FRL"], "off_place"]
+    off = _summary(table).loc[[*QR_IN_PLANE, PCV, "FRL"], "off_place"]
     return Finding(
         off[PCV] > off[list(QR_IN_PLANE)].max() + 0.02,
         "The highest place is off by (share of an axis): "
         + tell(off.to_dict(), "{0} {1:.3f}")
-        + f". PCV keeps {rows.loc[PCV, 'functions']:g} products of cosines, the formula 70.",
+        + f". PCV keeps {number(table, 'functions', way=PCV):g} products of cosines, the formula 70.",
     )
 
 

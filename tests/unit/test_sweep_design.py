@@ -42,6 +42,21 @@ def swept(*chosen, repeats=4, mechanism=METHOD):
 TWO = swept((EPSILON, (0.5, 2.0)), ("source.n_curves", (40.0, 80.0)))
 
 
+# -- the command ----------------------------------------------------------------------------
+
+
+def test_a_run_with_a_budget_for_each_site_shows_the_guarantees_of_all(tmp_path, capsys):
+    file = tmp_path / "sites.json"
+    source = {"key": CURVES.key, "parameters": {"n_curves": 60, "site_sizes": "30, 20, 10"}}
+    budgets = [{"epsilon": epsilon, "delta": 1e-4} for epsilon in (4, 1, 0.5)]
+    parts = {"source": source, "mechanism": {"key": METHOD.key}, "budgets": budgets}
+    file.write_text(json.dumps({"version": 1, **parts, "repeats": 2}), "utf-8")
+    assert not command_line.main(["run", str(file)])
+    printed = capsys.readouterr().out
+    places = [printed.index(f"ε = {epsilon}, δ = 0.0001") for epsilon in ("4", "1", "0.5")]
+    assert places == sorted(places)
+
+
 # -- axes -----------------------------------------------------------------------------------
 
 

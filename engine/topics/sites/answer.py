@@ -136,7 +136,7 @@ class SitesAnswer:
 
     @property
     def messages_each(self) -> int:
-        """How many messages a site sends in all."""
+        """Messages that a site sends in all."""
         lines, *_ = accounting.by_server(self.together.spends).values()
         return sum(line.count for line in lines)
 

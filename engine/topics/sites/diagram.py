@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from engine.core.palette import translucent
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.language.grammar import escape
-from engine.language.numbers import number
 from engine.topics.sites.site_table import SiteRow
 
 SHOWN = 6  # sites that are drawn; the others are counted
@@ -29,15 +28,7 @@ _TITLES = {
 
 
 def federation(rows: Sequence[SiteRow], way: str, messages: int) -> Chart:
-    """Draw who holds what and who sees what, at the sizes and budgets of a table of sites.
-
-    Parameters
-    ----------
-    way : {"sites", "sums", "centre"}
-        Who adds the noise.
-    messages : int
-        How many a site sends in all.
-    """
+    """Draw who holds and who sees what, at the sizes and budgets of a table of sites."""
     included = [row for row in rows if row.included]
     shown, more = included[:SHOWN], len(included) - SHOWN
     site_trusted, centre_trusted, sent, published = _PARTIES[way]
@@ -47,7 +38,7 @@ def federation(rows: Sequence[SiteRow], way: str, messages: int) -> Chart:
         y = len(shown) - 1.0 - k
         shapes += [_box(_PEOPLE, y, True), _box(_SITE, y, site_trusted)]
         notes += [
-            _text(_PEOPLE, y, f"{number(row.n_curves)} people"),
+            _text(_PEOPLE, y, f"{_count(row.n_curves)} people"),
             _text(_SITE, y, f"{escape(row.name)}, ε = {row.epsilon:.3g}"),
             _arrow(_PEOPLE[1], y, _SITE[0], y),
             _arrow(_SITE[1], y, _CENTRE[0], middle),
@@ -69,7 +60,7 @@ def federation(rows: Sequence[SiteRow], way: str, messages: int) -> Chart:
     names = [row.name for row in included]
     return Chart(
         {"data": [_ground()], "layout": layers},
-        f"{len(included)} sites with {number(sum(row.n_curves for row in included))} people send "
+        f"{len(included)} sites with {_count(sum(row.n_curves for row in included))} people send "
         f"{sent.format(messages)} each to the centre. Noise is added by {_NOISE[way]}. Green: trusted "
         f"with data as they are; grey: sees only what is protected.",
         {
@@ -83,17 +74,17 @@ def federation(rows: Sequence[SiteRow], way: str, messages: int) -> Chart:
 
 
 _LEVELS = (
-    ("one observation", "item level"),
-    ("one person, all observations", "user level"),
-    ("one site: its people trust it", "central within a site (CDP)"),
-    ("all sites: only noisy messages", "federated (FDP)"),
+    ("Item level", "one observation"),
+    ("User level", "all observations of a person"),
+    ("Central (CDP)", "all people of a site, who trust it"),
+    ("Federated (FDP)", "all sites, which send noisy messages alone"),
 )
 
 
 def hierarchy() -> Chart:
     """Draw the levels of protection, each inside the next, and where local privacy stands."""
     shapes, notes = [], []
-    for k, (what, name) in enumerate(_LEVELS):
+    for k, (name, what) in enumerate(_LEVELS):
         inset = len(_LEVELS) - 1 - k
         shapes.append(
             {
@@ -106,7 +97,7 @@ def hierarchy() -> Chart:
                 "fillcolor": translucent("functional", 0.08),
             }
         )
-        notes.append(_text((0.45 * inset, 10 - 0.45 * inset), 0.62 + 0.8 * k, f"{what}: {name}"))
+        notes.append(_text((0.45 * inset, 10 - 0.45 * inset), 0.62 + 0.8 * k, f"{name}: {what}"))
     layers = layout(
         title="Local privacy (LDP) puts the noise inside, at each person",
         shapes=shapes,
@@ -114,13 +105,17 @@ def hierarchy() -> Chart:
         xaxis=axis(visible=False, range=[-0.1, 10.1]),
         yaxis=axis(visible=False, range=[-0.1, 1.1 + 0.8 * (len(_LEVELS) - 1)]),
     )
-    words = "; ".join(f"{what}: {name}" for what, name in _LEVELS)
+    words = "; ".join(f"{name}: {what}" for name, what in _LEVELS)
     return Chart(
         {"data": [_ground()], "layout": layers},
         f"Levels of protection, {len(_LEVELS)} from inside out. {words}. With local privacy noise is "
         "added by each person, so that nobody outside is trusted.",
-        {"within": [what for what, _ in _LEVELS], "level": [name for _, name in _LEVELS]},
+        {"level": [name for name, _ in _LEVELS], "protects": [what for _, what in _LEVELS]},
     )
+
+
+def _count(people: int) -> str:
+    return f"{people:,}".replace(",", "\u202f")
 
 
 def _ground() -> Spec:
