@@ -30,7 +30,7 @@ from engine.uploads.files import TableFile, changed
 from engine.uploads.people import People, read_batches
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
-from engine.uploads.scratch import Arrays, Place, Resources, noticing_full_disks
+from engine.uploads.scratch import Arrays, Resources, StoredArray, noticing_full_disks
 
 SAMPLE = 5000  # people at whom doubts look
 MOST_BUCKETS = 256
@@ -40,16 +40,16 @@ _LINE = 48  # bytes of a line in a bucket, about
 _ID, _WIDE = "id", "wide"
 
 
-class _Part(NamedTuple):
-    """Where the curves of a bucket are kept."""
+class _StoredPart(NamedTuple):
+    """The places of the curves of a bucket."""
 
-    times: Place
-    values: Place
-    counts: Place
-    server: Place
-    covariates: Place
-    ids: Place  # texts one after the other
-    ends: Place  # where each text ends
+    times: StoredArray
+    values: StoredArray
+    counts: StoredArray
+    server: StoredArray
+    covariates: StoredArray
+    ids: StoredArray  # texts one after the other
+    ends: StoredArray  # where each text ends
     n: int
 
 
@@ -65,7 +65,7 @@ class StoredTable:
     n_missing: int
     sample: CurveTable  # of some of the people, chosen by a hash of their ids
     arrays: Arrays
-    parts: tuple[_Part, ...]
+    parts: tuple[_StoredPart, ...]
     kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of the parts
 
     @property
@@ -120,7 +120,7 @@ class StoredTable:
         return replace(self, kept=kept, people=tuple(people.tolist()))
 
     def _table(
-        self, part: _Part, site: int | None, with_ids: bool, is_kept: NDArray[np.bool_] | None
+        self, part: _StoredPart, site: int | None, with_ids: bool, is_kept: NDArray[np.bool_] | None
     ) -> CurveTable:
         counts, server = self.arrays.get(part.counts), self.arrays.get(part.server)
         chosen = np.ones(part.n, bool) if is_kept is None else is_kept
@@ -146,7 +146,7 @@ class StoredTable:
             notes=(),
         )
 
-    def _ids(self, part: _Part) -> tuple[str, ...]:
+    def _ids(self, part: _StoredPart) -> tuple[str, ...]:
         texts = self.arrays.get(part.ids).tobytes()
         ends = self.arrays.get(part.ends).tolist()
         starts = [0, *ends[:-1]]
@@ -294,7 +294,7 @@ def _grouped(
     buckets: Iterable[People], files: Sequence[TableFile], reading: Reading, arrays: Arrays
 ) -> StoredTable:
     """Make curves of the people of each bucket, and keep them."""
-    parts, n_missing, n_observations = list[_Part](), 0, 0
+    parts, n_missing, n_observations = list[_StoredPart](), 0, 0
     sites = reading.columns["site"].words.values() if "site" in reading.columns else ("",)
     people = np.zeros(len({*map(str, sites)}), np.int64)
     sample: _Sample | None = None
@@ -406,11 +406,11 @@ class _Sample(NamedTuple):
         )
 
 
-def _put(curves: CurveTable, arrays: Arrays) -> _Part:
+def _put(curves: CurveTable, arrays: Arrays) -> _StoredPart:
     texts = [text.encode() for text in curves.ids]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     put = arrays.put
-    return _Part(
+    return _StoredPart(
         put(curves.times),
         put(curves.values),
         put(curves.counts),
