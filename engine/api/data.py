@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -155,7 +155,7 @@ def read_curves(
         return _stored(
             files, reading if isinstance(reading, Reading) else Reading.of(reading), facts
         )
-    table = cast(Table, data if isinstance(data, str | Path | pd.DataFrame) else data[0])
+    table = data if isinstance(data, str | Path | pd.DataFrame) else data[0]
     asked = {"columns": columns, "several": several}
     found = _people(table, reading, DataType.CURVES, asked)
     curves = curves_of(found)

@@ -125,6 +125,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     """
 
     key = "adaptive_mean"
+    reads_for_each_message = True
     label = "Adaptive mean"
     order = 10
     measured = "Adaptive mean"

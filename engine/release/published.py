@@ -364,7 +364,8 @@ def _noised_messages(
     try:
         if isinstance(data, CurveStore):
             rounds = _Rounds(cost, ledger, receipt)
-            _, messages = certified.hardened(rounds.of(data), mechanism, cost, rounds)
+            known = rounds.of(data) if mechanism.reads_for_each_message else data
+            _, messages = certified.hardened(known, mechanism, cost, rounds)
         else:
             _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
         return messages_to_bytes(messages)

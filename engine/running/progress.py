@@ -19,8 +19,8 @@ _LATELY = 10.0  # seconds of which the rate is
 
 
 @dataclass
-class Progress:
-    """What is shown of a command; the round of its release once it was charged."""
+class ProgressLine:
+    """A line on the progress of a command, and the round of its release once it was charged."""
 
     stream: TextIO | None  # None: nothing is shown
     round: int = 0  # the one under way, from 1; 0 before the charge
@@ -72,14 +72,14 @@ class Progress:
             self._width = 0
 
 
-_current = Progress(None)
+_current = ProgressLine(None)
 
 
 @contextmanager
-def shown(quiet: bool, stream: TextIO | None = None) -> Iterator[Progress]:
+def shown(quiet: bool, stream: TextIO | None = None) -> Iterator[ProgressLine]:
     """Show progress while this lasts, unless quiet."""
     global _current
-    before, _current = _current, Progress(None if quiet else stream or sys.stderr)
+    before, _current = _current, ProgressLine(None if quiet else stream or sys.stderr)
     try:
         yield _current
     finally:
@@ -88,7 +88,7 @@ def shown(quiet: bool, stream: TextIO | None = None) -> Iterator[Progress]:
 
 
 def stage(name: str, total: int) -> Callable[[int], None]:
-    """Begin a part of the work, called by its round once there is one; see `Progress.stage`."""
+    """Begin a part of the work, called by its round once there is one; see `ProgressLine.stage`."""
     where = _current.where
     return _current.stage(where[:1].upper() + where[1:] if where else name, total)
 

@@ -1,4 +1,4 @@
-"""What does not fit into memory goes to nameless files, which are gone with the process."""
+"""Nameless files for what does not fit into memory; they are gone with the process."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _free_memory() -> int:
     return MOST_MEMORY
 
 
-class Place(NamedTuple):
+class StoredArray(NamedTuple):
     """The place of an array in a file."""
 
     offset: int
@@ -122,18 +122,18 @@ class Arrays:
         self._file, self._end = resources.file(memory), 0
         weakref.finalize(self, self._file.close)
 
-    def put(self, array: NDArray[Any]) -> Place:
+    def put(self, array: NDArray[Any]) -> StoredArray:
         """Write an array, and return its place."""
         flat = np.ascontiguousarray(array)
         with noticing_full_disks():
             self._file.seek(self._end)
             self._file.write(flat.data.cast("B") if flat.size else b"")
             self._file.flush()
-        place = Place(self._end, flat.dtype.str, flat.shape)
+        place = StoredArray(self._end, flat.dtype.str, flat.shape)
         self._end += flat.nbytes
         return place
 
-    def get(self, place: Place) -> NDArray[Any]:
+    def get(self, place: StoredArray) -> NDArray[Any]:
         """Read an array again."""
         array = np.empty(place.shape, place.dtype)
         self._file.seek(place.offset)

@@ -5,7 +5,7 @@
 A bucket holds all lines of its people and is a small file of its own: `part_of_curves` makes their
 curves as `curves_of` makes those of a whole file, so Lemma 1 of `engine.uploads.records` holds as
 it stands. The curves are kept as times, values and counts, which each pass of a release reads
-again; nothing that is derived from them is kept. Buckets and curves are in memory up to a quarter
+again; nothing that is derived from them is kept. Buckets and curves are in memory up to an eighth
 of what is allowed each, beyond it in nameless files.
 """
 
@@ -30,7 +30,7 @@ from engine.uploads.files import TableFile, changed
 from engine.uploads.people import People, read_batches
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
-from engine.uploads.scratch import Arrays, Place, Resources, noticing_full_disks
+from engine.uploads.scratch import Arrays, Resources, StoredArray, noticing_full_disks
 
 SAMPLE = 5000  # people at whom doubts look
 MOST_BUCKETS = 256
@@ -40,16 +40,16 @@ _LINE = 48  # bytes of a line in a bucket, about
 _ID, _WIDE = "id", "wide"
 
 
-class _Part(NamedTuple):
-    """Where the curves of a bucket are kept."""
+class _StoredPart(NamedTuple):
+    """The places of the curves of a bucket."""
 
-    times: Place
-    values: Place
-    counts: Place
-    server: Place
-    covariates: Place
-    ids: Place  # texts one after the other
-    ends: Place  # where each text ends
+    times: StoredArray
+    values: StoredArray
+    counts: StoredArray
+    server: StoredArray
+    covariates: StoredArray
+    ids: StoredArray  # texts one after the other
+    ends: StoredArray  # where each text ends
     n: int
 
 
@@ -65,7 +65,7 @@ class StoredTable:
     n_missing: int
     sample: CurveTable  # of some of the people, chosen by a hash of their ids
     arrays: Arrays
-    parts: tuple[_Part, ...]
+    parts: tuple[_StoredPart, ...]
     kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of the parts
 
     @property
@@ -120,7 +120,7 @@ class StoredTable:
         return replace(self, kept=kept, people=tuple(people.tolist()))
 
     def _table(
-        self, part: _Part, site: int | None, with_ids: bool, is_kept: NDArray[np.bool_] | None
+        self, part: _StoredPart, site: int | None, with_ids: bool, is_kept: NDArray[np.bool_] | None
     ) -> CurveTable:
         counts, server = self.arrays.get(part.counts), self.arrays.get(part.server)
         chosen = np.ones(part.n, bool) if is_kept is None else is_kept
@@ -146,7 +146,7 @@ class StoredTable:
             notes=(),
         )
 
-    def _ids(self, part: _Part) -> tuple[str, ...]:
+    def _ids(self, part: _StoredPart) -> tuple[str, ...]:
         texts = self.arrays.get(part.ids).tobytes()
         ends = self.arrays.get(part.ends).tolist()
         starts = [0, *ends[:-1]]
@@ -178,7 +178,7 @@ def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resour
     progress = stage("Reading", sum(file.size for file in files))
     for people in read_batches(batches(files, reading, progress), reading):
         buckets.add(people)
-    return _grouped(buckets.people(), files, reading, Arrays(resources, spooled))
+    return _grouped(buckets, files, reading, Arrays(resources, spooled))
 
 
 class _Buckets:
@@ -190,11 +190,13 @@ class _Buckets:
         self._writers: dict[int, Any] = {}
         weakref.finalize(self, _close, self._files)
         self._n_lines = 0  # so far; where each line is another person
+        self._spellings = set[str]()
 
     def add(self, people: People) -> None:
         """Put the lines of a batch into their buckets."""
         if not people.n_lines:
             return
+        self._spellings.update(filter(None, people.spellings.split("\0")))
         batch, bucket = self._lines(people)
         order = np.argsort(bucket, kind="stable")
         ends = np.cumsum(np.bincount(bucket, minlength=len(self._files)))
@@ -207,6 +209,11 @@ class _Buckets:
                         sorted_batch.slice(first, end - first)
                     )
                 first = end
+
+    @property
+    def spellings(self) -> str:
+        """Other spellings of ids in all batches; see `People.spellings`."""
+        return "\0".join(sorted(self._spellings))
 
     def _lines(self, people: People) -> tuple[pa.RecordBatch, NDArray[np.uint16]]:
         """The lines of a batch as columns, and the bucket of each."""
@@ -291,15 +298,15 @@ def _close(files: Iterable[IO[bytes] | None]) -> None:
 
 
 def _grouped(
-    buckets: Iterable[People], files: Sequence[TableFile], reading: Reading, arrays: Arrays
+    buckets: _Buckets, files: Sequence[TableFile], reading: Reading, arrays: Arrays
 ) -> StoredTable:
     """Make curves of the people of each bucket, and keep them."""
-    parts, n_missing, n_observations = list[_Part](), 0, 0
+    parts, n_missing, n_observations = list[_StoredPart](), 0, 0
     sites = reading.columns["site"].words.values() if "site" in reading.columns else ("",)
     people = np.zeros(len({*map(str, sites)}), np.int64)
     sample: _Sample | None = None
-    for lines in buckets:
-        curves, missing = part_of_curves(lines)
+    for lines in buckets.people():
+        curves, missing = _part_of_curves(lines)
         n_missing, n_observations = n_missing + missing, n_observations + len(curves.times)
         people += np.bincount(curves.server, minlength=len(people))
         sample = _Sample.of(curves, len(parts)).with_(sample)
@@ -324,10 +331,24 @@ def _grouped(
         tuple(people.tolist()),
         n_observations,
         n_missing,
-        notes_on_curves(sample.in_order(), notes, n_missing, is_single=False),
+        replace(
+            notes_on_curves(sample.in_order(), notes, n_missing, is_single=False),
+            spellings=buckets.spellings,
+        ),
         arrays,
         tuple(parts),
     )
+
+
+def _part_of_curves(people: People) -> tuple[CurveTable, int]:
+    try:
+        return part_of_curves(people)
+    except InputError as problem:
+        raise InputError(
+            problem.message,
+            field=problem.field,
+            hint=f"{problem.hint} The counts are of a part of the people.".lstrip(),
+        ) from None
 
 
 class _Sample(NamedTuple):
@@ -406,11 +427,11 @@ class _Sample(NamedTuple):
         )
 
 
-def _put(curves: CurveTable, arrays: Arrays) -> _Part:
+def _put(curves: CurveTable, arrays: Arrays) -> _StoredPart:
     texts = [text.encode() for text in curves.ids]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     put = arrays.put
-    return _Part(
+    return _StoredPart(
         put(curves.times),
         put(curves.values),
         put(curves.counts),
