@@ -38,7 +38,7 @@ from engine.release.plan import (
     messages_from_bytes,
     messages_to_bytes,
 )
-from engine.release.random_order import reordered
+from engine.release.random_order import in_published_order
 from engine.release.request import stated_of
 from engine.release.standing import Standing
 from engine.release.uncertainty import Uncertainty
@@ -341,7 +341,8 @@ def _noised_messages(
 ) -> bytes:
     """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
     try:
-        _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
+        ordered = in_published_order(data, mechanism, source.deals_records)
+        _, messages = certified.hardened(ordered, mechanism, cost)
         return messages_to_bytes(messages)
     except Exception:
         ledger.close(receipt)
