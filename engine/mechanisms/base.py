@@ -503,6 +503,16 @@ class Mechanism(Parameterised, Generic[D, P]):
             name for name in ("symmetric", "periodic") if getattr(facts, name) and name not in used
         )
 
+    def ignores_order(self, facts: PublicFacts) -> bool:
+        """Whether all that a release sends has the same bits in any order of the records.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        return False
+
     def unsuited_because(self, facts: PublicFacts) -> str:
         """Say what does not suit these curves; empty if nothing is known against it.
 

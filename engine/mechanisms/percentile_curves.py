@@ -297,6 +297,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         choices=("refuse", "show"),
     )
 
+    def ignores_order(self, facts: PublicFacts) -> bool:
+        return True
+
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (

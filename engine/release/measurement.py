@@ -11,8 +11,8 @@ OpenDP's maps prove of the noise that is drawn, for the site whose people it cos
 are, there is a path of k steps between neighbours, and zCDP of groups gives k²ρ (Bun and Steinke
 2016, Proposition 27). Where every message keeps its promise with δ = 0 the measure is the max
 divergence instead: ε's of one site add to `total_epsilon`, and k steps cost kε. Before that the
-records are put into a random order, for which the proof is in `random_order`. After the messages
-only public facts are used, so what is returned costs nothing more.
+records are put into a random order where that matters; the proof is in `random_order`. After the
+messages only public facts are used, so what is returned costs nothing more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.noise.hardened import opendp
 from engine.privacy import accounting
 from engine.release import certified, published
 from engine.release.functions import axes_of
-from engine.release.random_order import reordered
+from engine.release.random_order import in_published_order
 from engine.sources import Source
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
                 field="data",
                 hint="Make a measurement of their own source.",
             )
-        ordered = reordered(data, source.deals_records)
+        ordered = in_published_order(data, mechanism, source.deals_records)
         estimate, _ = certified.hardened(ordered, mechanism, cost)
         values: Array = estimate.values(drawing_grid()[: len(x)])[0, 0, 0] * scale
         return values

@@ -48,7 +48,7 @@ from engine.release.plan import (
     messages_from_bytes,
     messages_to_bytes,
 )
-from engine.release.random_order import reordered
+from engine.release.random_order import in_published_order
 from engine.release.request import stated_of
 from engine.release.standing import Standing
 from engine.release.uncertainty import Uncertainty
@@ -367,7 +367,8 @@ def _noised_messages(
             known = rounds.of(data) if mechanism.reads_for_each_message else data
             _, messages = certified.hardened(known, mechanism, cost, rounds)
         else:
-            _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
+            ordered = in_published_order(data, mechanism, source.deals_records)
+            _, messages = certified.hardened(ordered, mechanism, cost)
         return messages_to_bytes(messages)
     except Exception:
         ledger.close(receipt)

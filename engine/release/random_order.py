@@ -11,6 +11,11 @@ beside D such that they differ in one place only. Then σD and στD′ differ i
 and στ has the same law as σ, so (σ, M(σD)) and (στ, M(στD′)) are as close as the guarantee of M
 says, for any of its kinds. Leaving out the order is post-processing: M(σD) and M(σD′) are as close.
 
+No order is drawn for methods of which every message has the same bits in any order: deviations that
+follow from one record alone (`engine.numerics.curve_deviations`) are added as whole numbers
+(`engine.numerics.exact_sums`). Then M(D) = M(σD) for every σ, so M(D) and M(D′) = M(τD′) are as
+close as the guarantee of M says for data that differ in one place.
+
 The order comes from 128 random bits of the operating system for each record; that two of a million
 records have the same ones, and stay as they were, has a probability below 2⁻⁸⁸.
 """
@@ -23,8 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.types import Data
+from engine.mechanisms import Mechanism
 
 _BYTES = 16
+
+
+def in_published_order(data: Data, mechanism: Mechanism, across_sites: bool) -> Data:
+    """Put records in a random order, unless no release by this method depends on it."""
+    if not across_sites and mechanism.ignores_order(data.facts):
+        return data
+    return reordered(data, across_sites)
 
 
 def reordered(data: Data, across_sites: bool = False) -> Data:

@@ -34,7 +34,7 @@ from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import drawn_past
-from engine.numerics.curve_deviations import MOST_COLUMNS
+from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations
 from engine.numerics.deviations import (
     AffineDeviations,
     Deviations,
@@ -356,7 +356,7 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _at_times(
         self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int, design: Design
-    ) -> AffineDeviations:
+    ) -> Deviations:
         """The deviations of one site's curves, observed at the other common times alone."""
         data = self.data
         assert isinstance(data, CurveData)
@@ -367,9 +367,10 @@ class MeanFit(AdaptiveFit[Evidence]):
         is_read = ~left_out[nearest(times, self.design.times)]
         curve = np.repeat(np.arange(curves.stop - curves.start), data.counts[curves])
         counts = np.bincount(curve[is_read], minlength=curves.stop - curves.start)
-        moments = curve_moments(
-            times[None, is_read], values[None, is_read], counts, self.basis.first(size)
-        )
+        basis = self.basis.first(size)
+        if self.n_repeats == 1 and self.draws < MOST_COLUMNS:
+            return CurveDeviations.of(times[is_read], values[is_read], counts, basis, design)
+        moments = curve_moments(times[None, is_read], values[None, is_read], counts, basis)
         ((_, deviations),) = weighted_within_curves(moments, counts, {size}, design)
         return deviations
 

@@ -136,6 +136,9 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         high=0.2,
     )
 
+    def ignores_order(self, facts: PublicFacts) -> bool:
+        return facts.design.is_known and self.law_of_times(facts).is_known
+
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
