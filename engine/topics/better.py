@@ -16,7 +16,7 @@ import numpy as np
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget, DataKind, Design, PublicFacts, TimeLaw
 from engine.language.grammar import escape, uncapital
-from engine.language.numbers import number, together, with_unit
+from engine.language.numbers import together, with_unit
 from engine.mechanisms import Mechanism, mechanisms
 
 TITLE = "What would make this better"
@@ -140,7 +140,7 @@ def more_budget(budget: Budget) -> list[Change]:
     if not budget.is_private or budget.epsilon > _HIGHEST / 2:
         return []
     twice = replace(budget, epsilon=2 * budget.epsilon)
-    return [Change(f"Spend ε = {number(twice.epsilon)}", {"budget": twice})]
+    return [Change(f"Spend ε = {twice.epsilon:g}", {"budget": twice})]
 
 
 def other_method(

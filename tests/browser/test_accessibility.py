@@ -320,7 +320,7 @@ def test_nothing_moves_for_who_asked_for_less_motion(window):
 )
 def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, scheme, size):
     page = window("/?s=epsilon-0.05~nonsense-1", scheme, size)
-    expect(page.get_by_text("The link asked for something")).to_be_visible()
+    expect(page.get_by_text("This link asks for an unknown setting")).to_be_visible()
     expect(page.locator(".shout").first).to_be_visible()
     assert findings(page) == []
     page.get_by_role("button", name="Use my data").click()

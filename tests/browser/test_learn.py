@@ -178,7 +178,7 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     teacher.keyboard.press("ArrowRight")
     expect(teacher.locator("dialog li.right")).to_contain_text("1 of 2")
     for pupil in pupils:
-        expect(pupil.get_by_text("Right: That it is more likely")).to_be_visible()
+        expect(pupil.get_by_text("Right: It is more likely")).to_be_visible()
     expect(pupils[1].get_by_text("Your answer: Nothing at all.")).to_be_visible()
     teacher.keyboard.press("ArrowRight")
     expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()

@@ -426,7 +426,7 @@ def test_a_target_that_the_smallest_budget_meets_is_not_said_to_need_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-3000~target-30")
     assert recommended(at) == "0.05"
     wording.found("smallest budget tried", memo(at))
-    assert "needs ε" not in words(at)
+    assert "is enough" not in words(at)
 
 
 def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
@@ -441,7 +441,7 @@ def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
 
 def test_memo_and_lab_say_alike_how_many_simulated_releases_their_distance_rests_on():
     at = visit("decide", SMALL)
-    said = re.search(r"\d+ of \d+ simulated ones\. [^.]+\.", memo(at)).group()
+    said = re.search(r"\d+ of \d+ simulated releases; [^.]+\.", memo(at)).group()
     lab = visit("lab", f"{SMALL}~epsilon-{recommended(at)}~open-error")
     assert said in words(lab)
 

@@ -224,7 +224,7 @@ def test_a_known_answer_is_shown_without_a_gray_one_between():
 def test_rates_says_what_limits_here_and_agrees_with_explore():
     at = visit("rates")
     wording.found("largest term rate", words(at))
-    assert re.search(r"Fitted so that privacy makes up \d\d % of the squared error here", words(at))
+    assert re.search(r"privacy makes up \d\d % of the squared error here", words(at))
     assert not at.error
 
 

@@ -83,7 +83,7 @@ def columns(**changes):
 def test_lines_that_are_stated_to_be_people_are_people_and_ids_are_never_guessed(tmp_path):
     (tmp_path / "trial.csv").write_text(trial())
     plain = asked_of({**STATED, "reading": {**READING, "person": None}})
-    with pytest.raises(InputError, match="No column is said to name people"):
+    with pytest.raises(InputError, match="No column names people yet"):
         requested(json.dumps(plain), tmp_path)
     plain = asked_of(
         {**STATED, "group_sizes": [], "reading": {**READING, "person": {"rows": True}}}

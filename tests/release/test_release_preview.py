@@ -142,7 +142,7 @@ def test_the_preview_says_from_which_size_on_a_release_tells_a_change():
     curve = result.curves[0]
     assert result.change == pytest.approx(float((curve.high - curve.low).mean()), rel=0.3)
     assert not result.is_tested and result.grade == "usable"
-    assert "cm and more" in words.survives(result, "mean_function")
+    assert "rises and falls above" in words.survives(result, "mean_function")
     assert seen(8.0, Sizes((2000,), 16_000, 8)).change < 0.4 * result.change
 
 
@@ -176,7 +176,7 @@ def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
 
 def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_is_spent():
     result = seen(1.0, Sizes((150,), 1200, 8))
-    few = [share for text, share in result.warnings if "basis functions are kept: short" in text]
+    few = [share for text, share in result.warnings if "kept basis functions smooth" in text]
     assert few == [1.0] and any("short features" in text for text in words.carried(result))
     wording.missing("basis functions kept", [text for (text, _) in seen(8.0).warnings])
 

@@ -230,7 +230,7 @@ def test_both_floors_are_rates_with_constants_and_stated_assumptions():
     floors = [cls for cls in rates.for_task("mean_function") if cls.has_constants]
     assert set(floors) == {GaussianNoiseFloor, UnbiasedFloor}
     assert all(len(cls.assumptions) == 3 for cls in floors)
-    assert any("yardstick" in text for text in GaussianNoiseFloor.assumptions)
+    assert any("only a guide" in text for text in GaussianNoiseFloor.assumptions)
     assert not rates.for_task("mean_function")[
         0
     ].has_constants  # the first is what pages begin with
@@ -279,10 +279,10 @@ def test_a_floor_is_about_the_people_of_the_scenario_unless_others_are_chosen():
 # -- in words -------------------------------------------------------------------------------------
 
 
-def test_sentences_say_the_floor_the_ratio_and_that_it_is_a_yardstick():
+def test_sentences_say_the_floor_the_ratio_and_that_it_is_only_a_guide():
     facts = SparseCurves(mean="growth").facts
     above = quality.floor(facts, 0.5, 1.0)
-    assert "0.5" in above and "cm" in above and "2.0 times" in above and "yardstick" in above
+    assert "0.5" in above and "cm" in above and "2.0 times" in above and "only a guide" in above
     assert "below" in quality.floor(facts, 0.5, 0.4) and "times" not in quality.floor(
         facts, 0.5, 0.4
     )

@@ -475,7 +475,7 @@ def test_people_with_two_lines_are_half_as_many_and_none_before_somebody_says_wh
             "status": {"name": "status", "kind": "word", "words": {"1": "1"}, "other": "censored"},
         },
     }
-    with pytest.raises(InputError, match="No column is said to name people"):
+    with pytest.raises(InputError, match="No column names people yet"):
         read(content.encode(), Reading.of(plain))
     stated = Reading.of(plain | {"person": {"column": name}})
     assert len(events_of(read(content.encode(), stated), Counted.OUTCOMES).time) == 20

@@ -225,8 +225,7 @@ def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
 def test_pure_and_approximate_guarantees_are_told_apart_only_where_there_are_two():
     assert odds_words.two_kinds({"A": 0.0, "B": 0.0}) == "" == odds_words.two_kinds({"A": 1e-5})
     assert odds_words.two_kinds({"A": 1e-5, "B": 0.0}) == (
-        "**Pure and approximate DP differ:** B has δ = 0, A has δ = 1×10⁻⁵. At equal ε, compare the "
-        "attacker’s accuracy."
+        "B has δ = 0, A has δ = 1×10⁻⁵: compare the attacker’s accuracy, not ε."
     )
 
 
@@ -391,7 +390,7 @@ def test_names_that_a_person_typed_keep_their_spelling_inside_sentences(value, t
         replace(facts, value_low=300)
 
 
-def test_a_band_with_room_for_a_constant_says_that_no_change_is_told_and_no_other_does():
+def test_a_band_with_room_for_a_flat_line_says_so_and_no_other_does():
     middle = np.linspace(100.0, 150.0, 20)
-    assert "no change over age can be told" in quality.no_change(CHILDREN, middle - 40, middle + 40)
+    assert "A flat line fits" in quality.no_change(CHILDREN, middle - 40, middle + 40)
     assert quality.no_change(CHILDREN, middle - 10, middle + 10) == ""

@@ -84,7 +84,7 @@ def one_by_one(
     draw: Callable[[dict[int, Any]], None],
 ) -> None:
     """Draw the results that are known, by their places; compute the others once the page stands."""
-    has_begun = False
+    has_begun, refused = False, set[int]()
 
     def known() -> dict[int, Any]:
         return {
@@ -97,11 +97,14 @@ def one_by_one(
         nonlocal has_begun
         drawn = known()
         draw(drawn)
-        missing = [call for k, call in enumerate(calls) if k not in drawn]
+        missing = [k for k in range(len(calls)) if k not in drawn and k not in refused]
         if has_begun and missing:
-            with user_errors():  # a busy server is asked again
-                results.answer(compute, *missing[0])
-                st.rerun(scope="app" if len(missing) == 1 else "fragment")
+            try:
+                results.answer(compute, *calls[missing[0]])
+            except InputError:  # too large, or too many visitors: it is left out
+                refused.add(missing[0])
+            is_last = len(missing) == 1 and not refused
+            st.rerun(scope="app" if is_last else "fragment")
         has_begun = True
 
     if len(first := known()) == len(calls):
