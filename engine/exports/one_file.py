@@ -96,10 +96,12 @@ class SharedPage:
 
 
 def _frame(kind: str, content: str, title: str) -> str:
-    return (
+    """Write a frame in ASCII: a host of another encoding would change a script, and its digest."""
+    frame = (
         f'<iframe {kind}="{html.escape(content)}" width="100%" height="{HEIGHT}" loading="lazy" '
         f'sandbox="allow-scripts allow-downloads" title="{html.escape(title)}"></iframe>'
     )
+    return frame.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def check_shareable(facts: PublicFacts) -> None:
