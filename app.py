@@ -18,12 +18,11 @@ from pages.shared.state import run
 
 def warm_up() -> None:
     """Compute the first picture while browsers show the stored one; compress what they load."""
-    from pages.parts.explore import scene, views  # by a thread: the server answers meanwhile
+    from pages.parts.explore import scene  # by a thread: the server answers meanwhile
 
     assets.assets().draw_first(first_picture.script(scene.first_figure()))
     assets.assets().pack()
     run.warm_up()
-    run.prepare(views.of_front_page())
 
 
 assets.assets().draw_first(first_picture.script(first_picture.stored()))

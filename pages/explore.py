@@ -14,9 +14,10 @@ from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 session.open_of_link(details.OF_SETTINGS)
+cards.follow_figure()
 current, source = session.current(), session.source()
-title = st.empty()
-page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)), title)
+heading = st.container()
+page.begin("")
 data = digest(source.facts)
 computed, messages = st.container(), page.messages()
 with st.container(key="instrument", gap=None):
@@ -35,18 +36,19 @@ with computed:
         height=640,
         data=data,
     )
-scene = None
+scene, finding = None, ""
 if preview is not None:
-    cards.follow_figure(preview)
     scene = cards.Explored(preview, source)
     with messages:
         line.eyes_only(scene)
         scene.promise()
     views = Views(scene)
-    if views.heading:
-        title.title(views.heading, anchor=False)
+    finding = views.heading
     with picture():
         cards.figure(scene, views)
+heading.title(
+    finding or escape(tags.study_title(source.facts, source.sizes.n_curves)), anchor=False
+)
 contents = details.of(scene, source)
 with foot:
     line.below(contents)

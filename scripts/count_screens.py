@@ -50,7 +50,7 @@ class Limit(NamedTuple):
     folds: int = 2
 
 
-LIMITS = {"explore": Limit(words=70, controls=8)}
+LIMITS = {"explore": Limit(words=70, controls=10)}
 
 
 @dataclass(frozen=True)

@@ -331,13 +331,13 @@ TERMS = (
         "Privacy noise range",
         "The spread of releases of the same data, caused by the added "
         "noise. It shrinks with more people and a larger ε.",
-        "Explore, Numbers and files",
+        "Explore, Share",
     ),
     GlossaryTerm(
         "Sampling range",
         "The spread of the mean over random samples of people. It is there "
         "without privacy as well.",
-        "Explore, Numbers and files",
+        "Explore, Share",
         "",
         ("sampling variability",),
     ),

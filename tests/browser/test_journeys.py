@@ -44,6 +44,11 @@ def upload(page, content, name="growth.csv"):
     )
 
 
+def open_data(page):
+    """Open the data of the instrument line, where a file can be dropped."""
+    page.locator("[class*=st-key-data] button").first.click()
+
+
 def confirmed(page):
     """From the first look to the public bounds of a file that leaves nothing open."""
     page.get_by_role("button", name="State public bounds").click()
@@ -143,7 +148,7 @@ def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
 @pytest.mark.slow
 def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
     arrived.get_by_role("button", name="Details").click()
-    choose(arrived, "drawer_choice", "Numbers and files")
+    choose(arrived, "drawer_choice", "Share")
     figure, numbers, plan = (
         download(arrived, arrived.get_by_role("button", name=name, exact=True)).path()
         for name in ("Figure as SVG", "Get the numbers", "Get the scenario")
@@ -159,7 +164,7 @@ def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
 @pytest.mark.slow
 def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typed(explore):
     page = explore("/")
-    page.get_by_role("button", name="Use my data").click()
+    open_data(page)
     upload(page, files.csv(files.growth_frame(30, 5)))
     confirmed(page)
     low, dialog = page.locator(".st-key-upload_value_low input"), page.get_by_role("dialog")
@@ -172,7 +177,7 @@ def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typ
     expect(low).to_have_value("60,5")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
-    page.get_by_role("button", name="Use my data").click()
+    page.get_by_role("button", name="State public bounds").click()
     expect(dialog.get_by_text("growth.csv")).to_be_visible()
     expect(low).to_have_value("60,5")
 
@@ -183,7 +188,7 @@ def test_bounds_that_were_typed_before_the_reading_is_changed_stay_on_screen(exp
     frame = files.growth_frame(30, 5).assign(
         sex=lambda rows: ["fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]]
     )
-    page.get_by_role("button", name="Use my data").click()
+    open_data(page)
     upload(page, files.csv(frame))
     confirmed(page)
     low = page.locator(".st-key-upload_value_low input")
@@ -208,7 +213,7 @@ def test_bounds_that_were_typed_before_the_reading_is_changed_stay_on_screen(exp
 def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are_stated(explore):
     page = explore("/")
     before = page.locator("#error").inner_text()
-    page.get_by_role("button", name="Use my data").click()
+    open_data(page)
     upload(page, b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n")
     expect(page.get_by_text("no column says when an observation was made").first).to_be_visible()
     assert page.locator("#error").inner_text() == before
@@ -222,16 +227,9 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     state(page)
     expect(show).to_be_enabled()
     show.click()
-    expect(page.get_by_role("button", name="Your data: 60 children · not private")).to_be_visible()
+    expect(page.get_by_role("button", name="Your file, 60 children")).to_be_visible()
     assert "s=" not in page.url
     assert page.outside == []
-
-
-@pytest.mark.slow
-def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
-    page = explore("/")
-    page.get_by_role("button", name="Simulated growth, 200 children · change").click()
-    expect(page.get_by_role("dialog").get_by_text("Use my data")).to_be_in_viewport()
 
 
 @pytest.mark.slow
@@ -246,7 +244,7 @@ def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
 def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
     page = explore("/")
     before = page.locator("#error").inner_text()
-    page.get_by_role("button", name="Use my data").click()
+    open_data(page)
     upload(page, content)
     expect(page.get_by_text(words).first).to_be_visible()
     assert page.locator("#error").inner_text() == before
@@ -256,7 +254,8 @@ def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
 @pytest.mark.slow
 def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
     page = explore("/")
-    page.get_by_role("button", name="Ask the curve").click()
+    page.get_by_role("button", name="Details").click()
+    choose(page, "drawer_choice", "Ask the curve")
     page.get_by_role("radio", name="How long is it above a level?").click()
     answer = page.locator("#sentence")
     expect(answer).to_have_text(re.compile(r"^Above\s130\scm for 9\.\d\syears \(95\s%: .+\)\.$"))

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from pages.parts.explore import scene
+from pages.parts.explore import scene, views
 from pages.shared.server import first_picture
 from pages.shared.state import run
 
@@ -49,6 +49,19 @@ def computed_here(monkeypatch):
     run.forget()
     yield
     run.forget()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("computed_here")
+def test_the_stored_views_of_the_front_page_are_the_computed_ones():
+    stored, computed = (
+        dict(parts(sent)) for sent in (first_picture.stored_views(), views.first_views())
+    )
+    differing = {
+        path for path, value in computed.items() if not is_the_same(stored.get(path), value)
+    }
+    assert {path[-1] for path in differing} <= {"tag"}
+    assert stored.keys() == computed.keys()
 
 
 @pytest.mark.usefixtures("computed_here")

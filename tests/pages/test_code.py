@@ -124,7 +124,10 @@ def look(monkeypatch):
         at = visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
-        return codes, json.loads(notebooks[-1]), strips[-1], words(at)
+        above = (
+            strips[-1] if strips else components.Budgeted("")
+        )  # Explore has its numbers in the figure
+        return codes, json.loads(notebooks[-1]), above, words(at)
 
     return look
 

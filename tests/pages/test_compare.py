@@ -152,7 +152,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
 
 
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
-    at = open_page(upload=upload(), show_upload=True)
+    at = open_page("open-numbers", upload=upload(), show_upload=True)
     assert strip(at)["pin"] == {
         "name": "",
         "reason": "Your own curves cannot be pinned: a pin is a link.",
@@ -192,11 +192,17 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
 
 
 def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
-    at = open_page("epsilon-2~m-frl")
+    at = open_page("epsilon-2~m-frl~open-numbers")
     assert strip(at)["pin"] == {"name": "", "reason": ""}
     at.session_state["strip"] = {"pin": True}
     at.run()
-    assert at.session_state.pins == (Pin("A", "explore", links.encode(at.session_state.settings)),)
+    assert at.session_state.pins == (
+        Pin(
+            "A",
+            "explore",
+            links.encode(dataclasses.replace(at.session_state.settings, open_folds=())),
+        ),
+    )
     assert strip(at)["pin"]["name"] == "A"
     at.query_params["s"] = "tab-compare~epsilon-2"
     at.switch_page("../lab.py").run()

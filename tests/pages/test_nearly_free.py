@@ -17,7 +17,6 @@ _PAGES = (
     ("rates", "r-varying_coefficients"),
     ("rates", "r-wavelet_regression"),
     ("rates", "r-univariate_mean"),
-    ("explore", "open-budget_curve"),
     ("explore", "open-accuracy"),
     ("lab", ""),
 )

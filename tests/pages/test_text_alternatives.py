@@ -46,10 +46,10 @@ def test_a_page_that_only_tells_has_no_chart_when_it_is_opened(page):
 
 
 @pytest.mark.parametrize(
-    "detail", all_but(("attacker", "steps"), ("accuracy", "attacker", "budget_curve", "steps"))
+    "detail", all_but(("attacker", "steps"), ("accuracy", "attacker", "steps"))
 )
 def test_so_does_every_chart_of_a_detail_of_explore(detail):
-    fold = {"budget_curve": "budget"}.get(detail, detail)
+    fold = detail
     at = open_page(f"open-{detail}", **{f"fold_{fold}_numbers": True})
     text = sentences(at)
     assert text

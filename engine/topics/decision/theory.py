@@ -38,7 +38,7 @@ NOTIONS = (Trust.CENTRAL, Trust.FEDERATED, Trust.LOCAL)
 N_SITES = 4  # into which one site is split
 _SHORT = {Trust.CENTRAL: "CDP", Trust.FEDERATED: "FDP", Trust.LOCAL: "LDP"}
 _LIMITS = {
-    PRIVATE_DENSE: "privacy limits",
+    PRIVATE_DENSE: "privacy",
     PRIVATE_SPARSE: "privacy, sparse observations",
     SPARSE: "sparse observations",
     DENSE: "number of people",
@@ -153,7 +153,8 @@ def theory_of(
         )
         for trust in NOTIONS
     )
-    return Theory(notions, weighted, _target(notions), len(rows))
+    target = _target(notions) if len(profiles) == len(NOTIONS) else math.nan
+    return Theory(notions, weighted, target, len(rows))
 
 
 def _errors(profile: Profile | str) -> Array:
@@ -218,7 +219,9 @@ def _target(notions: Sequence[Notion]) -> float:
 # -- for the figure -------------------------------------------------------------------------------
 
 
-def payload(theory: Theory, facts: PublicFacts, baseline: float | None) -> dict[str, Any]:
+def payload(
+    theory: Theory, facts: PublicFacts, baseline: float | None, n_steps: int = len(EPSILON_STEPS)
+) -> dict[str, Any]:
     """Collect lines, points and words of the view *Theory*, as plain values."""
     target = (
         ""
@@ -237,6 +240,7 @@ def payload(theory: Theory, facts: PublicFacts, baseline: float | None) -> dict[
             "range": _range(theory, baseline),
             "baseline": baseline,
             "notions": [_plain(notion, theory, facts) for notion in theory.notions],
+            "headings": [heading(theory)] * n_steps,
             "heads": ["Who adds noise", f"ε for {target}" if target else "ε"],
             "words": _words(theory, facts),
         }

@@ -656,7 +656,7 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "attacker_short": "attacker ≤ {bound}",
         "equal": "Compare at equal protection",
         "equal_epsilon": "Compare at equal ε",
-        "is_equal": "Each method at the ε where the attacker’s accuracy is {attacker}.",
+        "is_equal": "Each method at the largest ε that keeps the attacker’s accuracy {attacker}.",
         "unequal": "⚠ Equal ε is not equal protection: pure methods let the attacker reach {pure}, "
         "the others {other}.",
         "panel": "Difference from the non-private mean, with the middle 95 % of releases. "

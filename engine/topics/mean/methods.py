@@ -86,6 +86,7 @@ def payload(
             "points": len(shown.times[::_EVERY]),
             "chosen": chosen,
             "note": CHOOSE_BY_SIZES if facts.is_upload else "",
+            "headings": [heading(found, budget.epsilon) for budget in shown.budgets],
             "all": [_plain(tile, answer, shown, group) for tile, answer in found.items()],
         }
     )

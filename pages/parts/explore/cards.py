@@ -19,8 +19,7 @@ from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
-from engine.topics.mean import charts, live
-from engine.topics.mean.answer import MeanAnswer
+from engine.topics.mean import charts, live, methods
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
@@ -64,9 +63,10 @@ class Explored(Scene):
         guarantees.beyond_rule(self.budget.epsilon)
 
 
-def follow_figure(preview: MeanAnswer) -> None:
+def follow_figure() -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""
-    current, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
+    current = session.current()
+    epsilons = session.steps(current.epsilon)
     start = live.Picked(epsilons.index(current.epsilon), current.explore_view)
     picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
     session.take_over(epsilon=epsilons[picked.budget], explore_view=picked.view)
@@ -93,22 +93,22 @@ def figure(scene: Scene, views: Views) -> None:
         theory=views.theory,
     )
     if picked.method:
-        _choose(picked.method)
+        _choose(scene, picked.method)
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
 
 
-def _choose(label: str) -> None:
-    """Show the curves of a method."""
-    presets = {name: (cls, chosen) for name, cls, chosen in settings.METHODS.values()}
-    if label in presets:
-        if label != session.current().mechanism.nearest_preset()[0]:
-            cls, chosen = presets[label]
-            session.change_mechanism(settings.TASK, cls(**chosen))
-        session.change(explore_view="look")
-        st.session_state.rev += 1
-        st.rerun()
+def _choose(scene: Scene, label: str) -> None:
+    """Show the curves of the method of a tile, as it is set there."""
+    current = session.current()
+    delta = current.delta_on(scene.source).value
+    for tile in methods.tiles(scene.source, current.mechanism, delta):
+        if tile.label == label:
+            session.change_mechanism(settings.TASK, tile.mechanism)
+            session.change(explore_view="look")
+            st.session_state.rev += 1
+            st.rerun()
 
 
 def _asked(scene: Scene) -> dict[str, Any] | None:

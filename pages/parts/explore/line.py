@@ -22,7 +22,8 @@ _SIZES = ("n", "m", "S")  # symbols of sizes
 def data_and_method(source: Source) -> None:
     """Draw the popover of the data, with its file drop and sizes, and the choice of a method."""
     with st.container(horizontal=True, vertical_alignment="center", key="instrument_line"):
-        with st.popover(f":small[Data] **{_name(source)}**", key="data"):
+        place = "data_own" if session.uploaded() else "data"  # the new one is closed
+        with st.popover(f":small[Data] **{_name(source)}**", key=place):
             controls.source_choice()
             if not session.uploaded():
                 _sizes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.core.identity import digest
@@ -11,12 +11,11 @@ from engine.language.numbers import whole
 from engine.rates.functional_mean import Trust
 from engine.sources import Source
 from engine.topics.decision import theory as theory_topic
-from engine.topics.decision.theory import Theory
 from engine.topics.mean import methods as methods_topic
 from engine.topics.mean.answer import MeanAnswer
-from engine.topics.mean.methods import Tile
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import timed
+from pages.shared.server import first_picture
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 from pages.shared.state.settings import FRONT_PAGE, Settings, steps_of
@@ -28,8 +27,13 @@ class Views:
     """What a further view shows of a scene, and what is still to be computed."""
 
     def __init__(self, scene: Scene) -> None:
-        self._scene, self._current = scene, session.current()
-        self._calls = calls(self._current, scene.source, scene.epsilons, self._current.explore_view)
+        current = self._current = session.current()
+        self._scene, self._stored = scene, _stored(current, scene)
+        self._calls = (
+            {}
+            if self._stored
+            else calls(current, scene.source, scene.epsilons, current.explore_view)
+        )
         self._waiting = [
             call
             for call in self._calls.values()
@@ -45,52 +49,36 @@ class Views:
             if call not in self._waiting
         }
 
-    @property
-    def _found(self) -> dict[Tile, MeanAnswer]:
-        """Every method that serves these curves."""
-        answers = self._answers.items()
-        return {tile: answer for tile, answer in answers if isinstance(answer, MeanAnswer)}
-
-    @property
-    def _theory(self) -> Theory:
-        rows = theory_topic.rows_of(self._scene.source)
-        return theory_topic.theory_of(self._current.mechanism, rows, self._answers)
-
-    @property
-    def _state(self) -> str:
-        return digest((tuple(self._calls.items()), len(self._waiting)))
+    def _message(self, view: str) -> dict[str, Any] | None:
+        """Return what the figure is sent about a view as far as it is known, if it is on screen."""
+        if self._current.explore_view != view:
+            return None
+        if self._stored:
+            return dict(self._stored[view])
+        known = self._answers
+        if view == "theory" and Trust.CENTRAL not in known:
+            return None
+        name = digest((tuple(self._calls.items()), len(self._waiting)))
+        return self._scene.made_once(
+            f"{view} {name}",
+            lambda: message(self._current, self._scene.source, self._scene.answer, view, known),
+        )
 
     @property
     def methods(self) -> dict[str, Any] | None:
         """The message about the methods known so far; None unless they are on screen."""
-        if self._current.explore_view != "methods" or not self._found:
-            return None
-        chosen = self._current.mechanism.nearest_preset()[0]
-        return self._scene.made_once(
-            f"methods {self._state}",
-            lambda: methods_topic.payload(
-                self._scene.answer, self._found, chosen, self._current.group_size
-            ),
-        )
+        return self._message("methods")
 
     @property
     def theory(self) -> dict[str, Any] | None:
         """The message about theory; None unless it is on screen, and one centre is known."""
-        if self._current.explore_view != "theory" or Trust.CENTRAL not in self._answers:
-            return None
-        facts, baseline = self._scene.facts, self._scene.answer.study.baseline
-        return self._scene.made_once(
-            f"theory {self._state}", lambda: theory_topic.payload(self._theory, facts, baseline)
-        )
+        return self._message("theory")
 
     @property
     def heading(self) -> str:
-        """The finding of the view on screen; empty if it is not known, or has none."""
-        if not self._calls or self._waiting:
-            return ""
-        if self._current.explore_view == "methods":
-            return methods_topic.heading(self._found, self._current.epsilon)
-        return theory_topic.heading(self._theory)
+        """The finding of the view on screen; empty if it has none, or is not known in full."""
+        sent = self.methods or self.theory
+        return "" if sent is None or self._waiting else str(sent["headings"][self._scene.step])
 
     def compute_next(self) -> None:
         """Compute what the view on screen waits for, one part after another."""
@@ -103,6 +91,35 @@ class Views:
             f"Simulating {people}: {done} of {len(self._calls)} done",
             lambda: run.answer(function, *arguments),
         )
+
+
+def _stored(current: Settings, scene: Scene) -> dict[str, Any] | None:
+    """Return the stored views of the front page, if its scenario is on screen."""
+    front = FRONT_PAGE
+    here, there = ((s.mechanism, s.delta, s.seed, s.group_size) for s in (current, front))
+    is_front = (
+        here == there
+        and scene.source == front.source
+        and tuple(scene.epsilons) == steps_of(front.epsilon)
+    )
+    return first_picture.stored_views() if is_front else None
+
+
+def message(
+    current: Settings,
+    source: Source[CurveData],
+    shown: MeanAnswer,
+    view: str,
+    known: Mapping[Any, Any],
+) -> dict[str, Any]:
+    """Put the answers of a view together for the figure."""
+    if view == "methods":
+        found = {tile: answer for tile, answer in known.items() if isinstance(answer, MeanAnswer)}
+        chosen = current.mechanism.nearest_preset()[0]
+        return methods_topic.payload(shown, found, chosen, current.group_size)
+    rows = theory_topic.rows_of(source)
+    theory = theory_topic.theory_of(current.mechanism, rows, known)
+    return theory_topic.payload(theory, shown.facts, shown.study.baseline, len(shown.budgets))
 
 
 def calls(
@@ -128,11 +145,20 @@ def calls(
     return {}
 
 
-def of_front_page() -> list[Call]:
-    """List what the views of the front page ask for."""
-    front = FRONT_PAGE
-    return [
-        call
-        for view in ("theory", "methods")
-        for call in calls(front, front.source, steps_of(front.epsilon), view).values()
-    ]
+def first_views() -> dict[str, Any]:
+    """Return the views of the front page, computed here."""
+    front, shown = FRONT_PAGE, run.front_picture()
+    epsilons = steps_of(front.epsilon)
+    return {
+        view: message(
+            front,
+            front.source,
+            shown,
+            view,
+            {
+                key: run.answer(function, *arguments)
+                for key, (function, arguments) in calls(front, front.source, epsilons, view).items()
+            },
+        )
+        for view in ("methods", "theory")
+    }

@@ -308,12 +308,13 @@ AnyView = TypeVar("AnyView", bound=View)
 Card = Callable[[V], None]
 
 
-def begin(title: str, place: DeltaGenerator | None = None) -> None:
+def begin(title: str) -> None:
     """Show the title, the notice of a first look at a file, and invalid settings of a link.
 
-    A `place` of its own lets a page give it another title later.
+    An empty title is that of a page which shows it by itself.
     """
-    (place or st).title(title, anchor=False)
+    if title:
+        st.title(title, anchor=False)
     waiting.place()
     if session.shows_own_data():
         panel.first_look(session.task_on_screen())

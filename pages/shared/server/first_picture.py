@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from engine.figures.live.packed import pack, unpack
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
 STORED = _PAGES.parent / "data" / "first_picture.packed.gz"
+STORED_VIEWS = _PAGES.parent / "data" / "first_views.packed.gz"
 
 
 def stored() -> dict[str, Any]:
@@ -34,9 +36,22 @@ def stored() -> dict[str, Any]:
     return sent
 
 
+@cache
+def stored_views() -> dict[str, Any]:
+    """Return the further views of that figure, by their names."""
+    sent: dict[str, Any] = unpack(STORED_VIEWS.read_bytes())
+    return sent
+
+
 def store(sent: Mapping[str, Any]) -> None:
     """Write what the figure is sent to `data`; the same bytes for the same figure."""
     STORED.write_bytes(pack(sent))
+
+
+def store_views(views: Mapping[str, Any]) -> None:
+    """Write its further views to `data`."""
+    STORED_VIEWS.write_bytes(pack(views))
+    stored_views.cache_clear()
 
 
 def script(sent: Mapping[str, Any]) -> bytes:

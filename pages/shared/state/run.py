@@ -9,15 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import (
-    Callable,
-    Generator,
-    Hashable,
-    Iterable,
-    Iterator,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Generator, Hashable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
@@ -286,9 +278,3 @@ def warm_up() -> None:
     arguments = (front.source, front.mechanism, budgets, front.seed)
     answer(mean_topic.if_doubled, *arguments)
     answer(mean_topic.other_methods, TASK, *arguments)
-
-
-def prepare(calls: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]]) -> None:
-    """Compute answers that many visitors will ask for."""
-    for function, arguments in calls:
-        answer(function, *arguments)

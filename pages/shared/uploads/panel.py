@@ -42,11 +42,11 @@ class DialogRequest:
     then: Callable[[], None] = lambda: None
 
 
-def button() -> None:
+def button(label: str = _TITLE) -> None:
     """Draw the button that opens the dialog; everything on screen stays."""
     is_allowed = visitors.may_bring_files()
     st.button(
-        _TITLE,
+        label,
         icon=":material/upload_file:",
         type="tertiary",
         on_click=open_dialog,
@@ -69,6 +69,8 @@ def drop(task: str) -> None:
         files.uploaded(*columns.file_of(task))
         if _looks_first(DialogRequest(task=task)):
             st.rerun()
+        if files.has_file():
+            button("Say how it is read")
 
 
 def draw(

@@ -43,6 +43,8 @@ function showMethods(S) {                 // one budget; returns what is said un
   const at = new Map(S.methods.all.map(method => [method.label, stepOf(S, method)]));
   const error = method => method.errors[at.get(method.label)] ?? Infinity;
   const sorted = [...S.methods.all].sort((one, other) => error(one) - error(other)), best = error(sorted[0]);
+  const tiles = sorted.map(({label}) => S.tiles.get(label).tile), place = S.q('#tiles');
+  if (tiles.some((tile, k) => place.children[k] !== tile)) place.append(...tiles);
   sorted.forEach((method, k) => drawTile(S, method, at.get(method.label), k, best));
   const pure = S.methods.all.find(method => method.is_pure), other = S.methods.all.find(method => !method.is_pure), {budget} = S.picked;
   equal.hidden = !pure || !other;
@@ -56,7 +58,6 @@ function showMethods(S) {                 // one budget; returns what is said un
 
 function drawTile(S, method, step, order, best) {
   const {tile, node, numbersLine} = S.tiles.get(method.label), {words, time} = S.data, {low, high} = S.view;
-  tile.style.order = order;
   tile.classList.toggle('chosen', method.label === S.methods.chosen);
   const value = method.errors[step] ?? null, ratio = value / best;
   const where = S.isEqual && step >= 0 ? `ε = ${S.data.epsilons[step]} · ` : '';

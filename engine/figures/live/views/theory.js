@@ -2,6 +2,7 @@
 // Dots are measured, dashes the theory; the regimes of one of the three are shaded.
 
 const GLOSS_WIDTH = 300;                  // pixels of the table beside the plot, on a wide page
+const NAME = 18;                          // pixels from one name to the next
 const LOG_STEPS = [1, 2, 5];              // of every power of ten, at both axes
 
 function logTicks(low, high) {
@@ -30,7 +31,7 @@ function paintTheory(S) {                 // new data, size or theme
   S.rates = {svg: node, box, height, x, y};
   node.setAttribute('viewBox', `0 0 ${width} ${height}`);
   node.style.width = `${width}px`;
-  const clip = svg('clipPath', {id: 'clip-rates'}, svg('rect', {x: box.left, y: box.top, width: box.right - box.left, height: Math.max(0, box.bottom - box.top)}));
+  const clip = svg('clipPath', {id: 'clip-rates'}, svg('rect', {x: box.left, y: box.top, width: box.right - box.left + 8, height: Math.max(0, box.bottom - box.top)}));
   const axes = svg('g'), text = (at, words, more = {}) => svg('text', {...at, class: 'tick', ...more}, words);
   for (const {value, text: words} of values) axes.append(svg('line', {x1: box.left, x2: box.right, y1: y(value), y2: y(value), class: 'grid'}),
     text({x: box.left - 8, y: y(value) + 4.5}, words, {'text-anchor': 'end'}));
@@ -58,11 +59,10 @@ function paintTheory(S) {                 // new data, size or theme
     const final = notion.dots.at(-1) ?? notion.line?.at(-1);
     if (final) labels.push({at: y(final), text: notion.key, kind: `of-notion-${k}`});
   });
-  labels.sort((one, other) => one.at - other.at).forEach((label, k, all) => {
-    const above = k ? all[k - 1].at + 18 : -Infinity;
-    label.at = Math.min(Math.max(label.at, above, box.top + 8), box.bottom);
-    ends.append(svg('text', {x: box.right + 8, y: label.at + 5, class: `label ${label.kind}`}, label.text));
-  });
+  labels.sort((one, other) => one.at - other.at);
+  labels.forEach((label, k) => { label.at = Math.max(label.at, k ? labels[k - 1].at + NAME : box.top + 8); });
+  for (let k = labels.length - 1; k >= 0; k--) labels[k].at = Math.min(labels[k].at, k + 1 < labels.length ? labels[k + 1].at - NAME : box.bottom);
+  ends.append(...labels.map(({at, kind, text}) => svg('text', {x: box.right + 8, y: at + 5, class: `label ${kind}`}, text)));
   node.append(svg('title', {}, theory.axes.join(', ')), svg('defs', {}, clip), S.shading, axes, S.here, body, ends);
   notes.append(table(S), ...theory.words.map(([name, said]) => {
     const line = document.createElement('p'), head = document.createElement('strong');
