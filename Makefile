@@ -10,6 +10,7 @@ PORT ?= 8501
 DOCS_PORT ?= 8502
 PYTEST_ARGS ?=
 UPGRADE ?=
+HOME_URL ?=
 PIP_INSTALL := bin/pip install --quiet --disable-pip-version-check --require-hashes
 
 # More BLAS threads cost nine times the processor time here, for nothing.
@@ -21,7 +22,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
-.PHONY: run test test-fast test-all words bench lint workflows audit docs site links pins bill dist changelog image clean
+.PHONY: run test test-fast test-all words bench lint workflows audit docs site demo links pins bill dist changelog image clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -72,6 +73,12 @@ SPHINX = $(DOCS)/bin/python -m sphinx --fail-on-warning --keep-going --quiet --d
 site: $(DOCS)/installed
 	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-index --no-build-isolation --force-reinstall .
 	$(SPHINX) --builder html docs $(DOCS)/html
+
+# Pages that anybody can open without a server, with the documentation: any file server will do.
+# HOME_URL is the address at which they will be found, if it is known.
+demo: $(VENV)/installed site
+	$(BIN)/python -m scripts.write_demo demo --docs $(DOCS)/html $(if $(HOME_URL),--home $(HOME_URL))
+	$(BIN)/python -m scripts.check_demo demo
 
 # Follows links that lead outside, over the network.
 links: site

@@ -32,6 +32,7 @@ CHAPTERS = (
     "publishing",
     "real_sites",
     "command_line",
+    "from_r_and_julia",
 )
 PARTS = (
     "Idea",

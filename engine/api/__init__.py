@@ -21,10 +21,10 @@ Examples
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from engine import __version__
+from engine.core.discovery import member
 
 if TYPE_CHECKING:
     from engine.api.data import (
@@ -132,7 +132,7 @@ def __getattr__(name: str) -> Any:
     """Load a name of the interface on its first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(importlib.import_module(_MODULES[name]), name)
+    globals()[name] = member(_MODULES[name], name)
     return globals()[name]
 
 

@@ -12,6 +12,7 @@ import importlib
 import pkgutil
 import sys
 from types import ModuleType
+from typing import Any
 
 
 def modules_in(package: str, named: str = "") -> list[ModuleType]:
@@ -40,3 +41,8 @@ def modules_in(package: str, named: str = "") -> list[ModuleType]:
         for module in pkgutil.iter_modules(folder)
         if named in ("", module.name)
     ]
+
+
+def member(module: str, name: str) -> Any:
+    """Return a member of a module, which is imported for it."""
+    return getattr(importlib.import_module(module), name)

@@ -21,12 +21,12 @@ from typing import Any
 
 from engine.core.entrance import called, file_to_keep, write_whole
 from engine.core.errors import InputError
+from engine.core.packed import pack
 from engine.core.palette import THEMES, page_variables
 from engine.core.plain import is_registered
 from engine.core.registry import Parameterised
 from engine.core.types import Budget, CurveData, DataKind, EventData, PublicFacts
 from engine.figures.live import figure_script, part
-from engine.figures.live.packed import pack
 from engine.language import tags
 from engine.language.grammar import capital
 from engine.lessons import Lesson, Worked, heading
@@ -96,10 +96,12 @@ class SharedPage:
 
 
 def _frame(kind: str, content: str, title: str) -> str:
-    return (
+    """Write a frame in ASCII: a host of another encoding would change a script, and its digest."""
+    frame = (
         f'<iframe {kind}="{html.escape(content)}" width="100%" height="{HEIGHT}" loading="lazy" '
         f'sandbox="allow-scripts allow-downloads" title="{html.escape(title)}"></iframe>'
     )
+    return frame.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def check_shareable(facts: PublicFacts) -> None:

@@ -3,6 +3,8 @@
 import ast
 import inspect
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -355,10 +357,19 @@ def test_every_public_function_says_what_it_takes_returns_and_refuses():
 
 def test_names_of_the_interface_are_all_there_is_to_it():
     tree = ast.parse(inspect.getsource(pc))
+    (typed,) = (node for node in tree.body if isinstance(node, ast.If))
     imported = {
         alias.asname or alias.name
-        for node in tree.body
+        for node in typed.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert imported == set(pc.__all__)
+    assert imported | {"__version__"} == set(pc.__all__) == set(dir(pc))
+
+
+def test_a_name_of_the_interface_loads_only_what_it_needs():
+    code = "import sys; from engine import api; api.Budget; sys.exit(len(HEAVY & {*sys.modules}))"
+    heavy = 'HEAVY = {"pandas", "plotly", "opendp", "pyarrow", "scipy.stats"}; '
+    subprocess.run([sys.executable, "-c", heavy + code], check=True)
+    with pytest.raises(AttributeError, match="nothing"):
+        pc.nothing  # noqa: B018

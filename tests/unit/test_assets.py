@@ -13,7 +13,7 @@ import pytest
 import streamlit
 
 from engine.core import palette
-from engine.figures.live.packed import unpack
+from engine.core.packed import unpack
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import first_picture, plotly_script
 from pages.shared.server.assets import CONNECT, FIRST, PLOTLY, Assets, FromMemory

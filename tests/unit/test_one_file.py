@@ -15,9 +15,9 @@ import pytest
 from engine import __main__
 from engine import api as pc
 from engine.core.errors import InputError
+from engine.core.packed import unpack
 from engine.core.types import Budget
 from engine.exports import one_card, one_file, sharing
-from engine.figures.live.packed import unpack
 from engine.mechanisms import mechanisms
 from engine.release import files as release_files
 from engine.release import published

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from engine.answers.reply import rate_unit
 from engine.core.bands import width_at
+from engine.core.packed import Encoded
 from engine.core.palette import THEMES, colour
 from engine.core.types import Array, Budget, PublicFacts
-from engine.figures.live.packed import Encoded
 from engine.language import error_words, numbers, odds_words, quality, tags
 from engine.language.grammar import capital
 from engine.language.numbers import most_releases, named, percent_up, unbroken

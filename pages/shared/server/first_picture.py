@@ -20,9 +20,9 @@ from typing import Any
 
 import streamlit
 
+from engine.core.packed import pack, unpack
 from engine.core.palette import THEMES, page_variables
 from engine.figures.live import figure_script, part
-from engine.figures.live.packed import pack, unpack
 
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
