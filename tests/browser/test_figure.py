@@ -238,7 +238,7 @@ def test_keys_pull_the_highest_curve_and_the_mean_moves_by_its_share(stage):
     low, *_, high = fog(13)
     assert noise == pytest.approx(np.median(high - low) / 2, rel=0.03)
     expect(stage.locator("#difference")).to_contain_text(
-        f"this child moves the mean by {shift:.2f} cm"
+        f"this child moves the mean by {shift:g} cm"
     )
     stage.locator("#stage").press("ArrowDown")
     assert pulled(stage)[0] < shift
@@ -315,7 +315,7 @@ def test_the_axis_fits_the_fog_and_the_sliver_is_filled_from_zero(stage):
     stage.locator("#stage").press("ArrowUp")
     box = stage.locator("#difference .sliver").bounding_box()
     zero = stage.locator("#difference .without").bounding_box()
-    assert box["y"] + box["height"] == pytest.approx(zero["y"], abs=3)
+    assert box["y"] + box["height"] == pytest.approx(zero["y"], abs=5)
 
 
 # -- the game -------------------------------------------------------------------------------------
@@ -702,9 +702,13 @@ def test_new_noise_is_offered_while_releases_rest(show):
     expect(page.locator("#noise")).to_be_visible()
 
 
+WATCH_HAND = """setInterval(() => { for (const e of document.querySelectorAll('*'))
+  if (e.shadowRoot?.querySelector('.hand')) window.seenHand = true; }, 50);"""
+
+
 def test_a_hand_pulls_a_curve_once_unless_somebody_was_quicker(show):
-    page = show(reduced_motion="no-preference")
-    page.locator("#difference .sliver").wait_for(state="attached")
+    page = show(reduced_motion="no-preference", script=WATCH_HAND)
+    page.wait_for_function("window.seenHand")
     expect(page.locator("#main .pulled")).to_have_count(0)
     expect(page.locator("#sentence")).to_contain_text("Drag any grey curve")
 
