@@ -61,7 +61,9 @@ def test_it_is_the_picture_of_the_page_which_takes_its_place(ready, open_app):
     assert heights(page.evaluate("seen.release")) == heights(
         drawn
     )  # letters decide where it begins
-    assert page.evaluate("seen.top") == pytest.approx(page.locator("#main").bounding_box()["y"], abs=2)
+    assert page.evaluate("seen.top") == pytest.approx(
+        page.locator("#main").bounding_box()["y"], abs=2
+    )
     assert page.evaluate("seen.title") == page.get_by_role("heading", level=1).inner_text()
     assert not page.evaluate("seen.root.host.isConnected") and page.problems == []
 
