@@ -25,7 +25,7 @@ export default function figure({data: sent, parentElement: root, setStateValue, 
   S.q('#figure').classList.toggle('on-page', Boolean(data.on_page));
   S.q('#views').hidden = !data.on_page;
   paint(S);
-  if (S.saved !== data.save) save(S, S.saved = data.save);
+  if (S.saved !== data.save) save(S, S.saved = data.save);   // of the view on screen
   if (window.__first?.tag === S.tag && S.host.isConnected) window.__first.give((...left) => goOn(S, ...left));
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }

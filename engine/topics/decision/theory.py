@@ -93,7 +93,8 @@ class Theory:
 
 def rows_of(source: Source[Any]) -> tuple[SiteRow, ...]:
     """Return the sites of a source; one site is split into a few of nearly equal size."""
-    people, m = source.sizes.n_curves_per_server, round(source.sizes.n_observations_per_curve)
+    people = list(source.sizes.n_curves_per_server)
+    m = round(source.sizes.n_observations_per_curve)
     if len(people) == 1:
         each, left = divmod(people[0], N_SITES)
         people = [each + (k < left) for k in range(N_SITES)]
@@ -173,7 +174,8 @@ def _notion(
         return np.asarray(np.sqrt(weighted.evaluate(**{**point, "epsilon": epsilon}).sum(axis=0)))
 
     def largest(epsilon: float) -> int:
-        return int(weighted.dominant(**{**point, "epsilon": np.array(epsilon)}))
+        there: dict[str, float | Array] = {**point, "epsilon": np.array(epsilon)}
+        return int(weighted.dominant(**there))
 
     names = [term.name for term in weighted.rate.terms]
     rules = [largest(epsilon) for epsilon in _GRID]
@@ -213,7 +215,7 @@ def _target(notions: Sequence[Notion]) -> float:
         return math.nan
     need = max(least)
     power = 10 ** math.floor(math.log10(need))
-    return next(k * power for k in (*_TARGETS, 10) if k * power >= need)
+    return float(next(k * power for k in (*_TARGETS, 10) if k * power >= need))
 
 
 # -- for the figure -------------------------------------------------------------------------------
