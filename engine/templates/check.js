@@ -30,7 +30,7 @@ function ofCard(card) {                   // [what, whether it holds; null: not 
     ['It is a guarantee card that this page knows.', card.kind === 'differential privacy guarantee' && CARDS.includes(card.version)
       && PROGRAMS in (card.versions || {[PROGRAMS]: ''})],
     [isGaussian ? `At ε = ${epsilon} this noise has δ = ${stated.toPrecision(4)}; stated is ${delta}.`
-      : 'Whether ε and δ follow from the noise: it is not Gaussian.', isGaussian ? stated <= delta * 1.001 && stated >= delta / 2 : null],
+      : 'ε and δ cannot be computed here: the noise is not Gaussian.', isGaussian ? stated <= delta * 1.001 && stated >= delta / 2 : null],
     [`The attacker’s accuracy, ${(100 * right).toFixed(2)} %, is that of this noise.`,
       isGaussian ? near(right, 1 - beyond(mu / 2), 1e-3) : right >= .5 && right <= highest + 1e-9],
     ['The costs of all messages add up to the cost that is stated.',
