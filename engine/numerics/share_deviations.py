@@ -63,7 +63,9 @@ class ReadingBlock:
         """
         starts = np.cumsum(counts) - counts
         return [
-            cls.of(*(rows_of(each, starts, places, m) for each in (times, values)), basis, design)
+            cls.of(
+                rows_of(times, starts, places, m), rows_of(values, starts, places, m), basis, design
+            )
             for m in np.unique(counts[counts > 0]).tolist()
             for places in in_lanes(np.flatnonzero(counts == m), m)
         ]

@@ -232,7 +232,7 @@ def _draw_steps(
 # -- to take away, and the folds ---------------------------------------------------------
 
 
-def share(scene: Scene) -> None:
+def link_and_pin(scene: Scene) -> None:
     """Offer link and pin beside what is protected and the budget, which follows the slider."""
     facts, delta = scene.facts, session.delta(scene.source)
     strips.pinnable(
@@ -305,7 +305,10 @@ def _shared(scene: Scene) -> SharedPage:
     """Write the figure as one file, at the ε and in the view of the page."""
     question, start = scene.question(), scene.start
     return of_mean(
-        *(question[name] for name in ("source", "mechanism", "budget", "seed")),
+        question["source"],
+        question["mechanism"],
+        question["budget"],
+        question["seed"],
         scene.answer,
         question.person,
         start.view,
