@@ -23,7 +23,7 @@ from engine.topics.brief import Brief
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.answer import equal_sites
 from engine.topics.sites import answer as sites_topic
-from engine.topics.sites import charts, diagram, site_table
+from engine.topics.sites import charts, diagram_charts, site_table
 from engine.topics.sites import site_table as tables
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import SitesAnswer
@@ -434,9 +434,9 @@ def trust(view: SitesTable) -> None:
         rows = [row for row in view.rows if row.included]
         view.draw(
             "Who sees what",
-            diagram.federation(view.rows, trusted, view.answer.messages_each),
+            diagram_charts.federation(view.rows, trusted, view.answer.messages_each),
             "diagram",
-            charts.height(min(len(rows), diagram.SHOWN), around=70),
+            charts.height(min(len(rows), diagram_charts.SHOWN), around=70),
         )
         st.markdown(site_words.trust(trusted, view.facts))
         st.markdown(site_words.odds(view.answer, trusted))

@@ -167,6 +167,7 @@ CONSTANTS = Exhibit(
             "The constant of Lemma 3.1 is never below the exact sensitivity",
             within(_smallest_ratio(_CURVE), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO),
             place="Lemma 3.1",
+            extent="every wavelet of the basis, every n and τ",
         ),
         Claim(
             "The constant of Lemma 3.3 is never below the exact sensitivity",
@@ -175,6 +176,7 @@ CONSTANTS = Exhibit(
             "A = 1, nothing else in the constant makes up for it: noise as printed gives 2ε.",
             Reason.PRIVACY,
             place="Lemma 3.3",
+            extent="every wavelet of the basis, every n and τ",
         ),
         Claim(
             "Pairs of observations tried one by one reach the exact sensitivity with the Haar "

@@ -315,6 +315,7 @@ SITES = Exhibit(
                 "at ε = 1: {0.each:.4f} with 1, 4, 16, 64 and 256 sites",
             ),
             place="Corollaries 1 and 2, and the text after them",
+            extent="N and ε fixed, up to constants and logarithms",
         ),
         Claim(
             "The error falls as ε grows",
@@ -328,6 +329,7 @@ SITES = Exhibit(
                 text="from one ε to the next the error changes by a factor of at most {0.high:.3f}",
             ),
             place="Corollaries 1 and 2",
+            extent="sizes fixed, up to constants and logarithms",
         ),
         Claim(
             "Exact errors lie below the bound that the plan minimises",

@@ -344,7 +344,7 @@ LINE_CLAIMS = (
             text="Total error of QR over that of FRL: {chosen:.2f} with {count:g} cosines, chosen "
             "by PCV; {formula:.2f} with ten, by formula.",
         ),
-        "The text gives no threshold; ours is a factor of two, and η = 1.25 is just beyond it.",
+        "The text gives no threshold; ours is a factor of two, which η = 1.25 exceeds slightly.",
         Reason.CRITERION,
     ),
     Claim(

@@ -270,7 +270,7 @@ SPLIT_CLAIMS = (
     ),
     Claim("GP-ADP, which is not pure, is better than ICLP-QR.", gaussian_noise_is_better),
     Claim(
-        "It is better only slightly.",
+        "GP-ADP is only slightly better than ICLP-QR.",
         gaussian_noise_is_slightly_better,
         "Its noise is normal, for δ = 0.01, and adds up like the root of the number of "
         "functions; that of QR adds up like the number, and more so with printed "

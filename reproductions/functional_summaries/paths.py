@@ -134,5 +134,6 @@ TABLE_1 = Exhibit(
     panels,
     CLAIMS,
     published.table_1(),
+    extent="100 paths on [0, 1], 100 to 500 points",
 )
 EXHIBITS = (TABLE_1,)

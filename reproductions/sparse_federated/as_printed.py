@@ -470,6 +470,7 @@ AS_PRINTED = Exhibit(
             "The proof bounds the noise by its variance in place of its standard deviation.",
             Reason.PROOF,
             place="Lemma 4.1",
+            extent="up to constants and logarithms",
         ),
         Claim(
             "Estimated eigenvalues lie between a ninth of the true ones and these",

@@ -158,11 +158,13 @@ TRUST = Exhibit(
                 text="{ratio:.2f} times from {least:g} to {most:g} numbers",
             ),
             place="Text after Theorem 2",
+            extent="up to constants and logarithms",
         ),
         Claim(
             "A trusted server has the smaller error everywhere",
             within(col(ROW) / col(TRUSTED), 1, text="{0.low:.3g} to {0.high:.3g} times less"),
             place="Text after Theorem 2",
+            extent="up to constants and logarithms",
         ),
         Claim(
             "No method without a trusted server has a smaller error than Theorem 1 says",
@@ -324,6 +326,7 @@ DIFFERING = Exhibit(
                 text="less by factors of {0.each:.1f} at ε = 1, 2, 4",
             ),
             place="Text after Theorem 7",
+            extent="machines that share most features",
         ),
         Claim(
             "The more features are shared, the smaller the error of two stages",

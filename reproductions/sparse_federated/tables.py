@@ -443,6 +443,7 @@ INTERVALS = Exhibit(
             "The noise is added as it is; σ = ½ counts half of it. The proof has it right.",
             Reason.MISPRINT,
             place="Algorithm 6",
+            extent="level 95 %",
         ),
         Claim(
             "Intervals with the printed sign of the correction cover in 93 to 97 % of cases",
@@ -451,6 +452,7 @@ INTERVALS = Exhibit(
             "selection instead of taking it off. The proof has it right.",
             Reason.MISPRINT,
             place="Equation (4.1) and Algorithm 6",
+            extent="level 95 %",
         ),
         Claim(
             "With that sign nothing is seen where coefficients are zero",

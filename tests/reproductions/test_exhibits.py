@@ -250,6 +250,7 @@ def test_every_claim_of_a_document_names_its_place_and_range(key):
     for claim in exhibit.claims:
         place = exhibit.place(claim)
         assert bool(place) is not claim.is_ours, claim.says
+        assert claim.is_ours or claim.extent or exhibit.extent, claim.says
         assert not place.startswith("Experiment"), claim.says
 
 

@@ -346,7 +346,10 @@ def per_site(sites: DifferingSites) -> Chart:
     return Chart(
         spec,
         "Four terms of each site alone. "
-        + "; ".join(f"{name.lower()} rules {count} of {len(x)}" for name, count in counts.items())
+        + "; ".join(
+            f"{name.lower()} is largest at {count} of {len(x)} sites"
+            for name, count in counts.items()
+        )
         + f". All sites together: {number(whole, 2)}.",
         {
             "site": x,

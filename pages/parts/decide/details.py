@@ -12,7 +12,7 @@ from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
-from engine.topics.sites import diagram
+from engine.topics.sites import diagram_charts
 from pages.parts import plan, regression, sites
 from pages.parts.decide.view import DecideView, choose
 from pages.shared.cards import guarantees
@@ -135,7 +135,7 @@ def _trust(view: DecideView) -> None:
         sentences = words.protection(view.answer.profile, view.settings.group_size)
         for heading, sentence in sentences.items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
-        view.draw("Levels of protection", diagram.hierarchy(), "hierarchy", 250)
+        view.draw("Levels of protection", diagram_charts.hierarchy(), "hierarchy", 250)
     if view.settings.noise_place != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
         _sites(sites.trust, sites.protected)()
 
