@@ -143,7 +143,7 @@ def _hashes(ids: pa.Array, number: int) -> NDArray[np.uint16]:
     coded = ids.dictionary_encode()
     texts = np.array(coded.dictionary.to_pylist(), dtype=object)
     hashes = hash_array(texts, categorize=False) % np.uint64(number)
-    return hashes.astype(np.uint16)[np.asarray(coded.indices)]
+    return np.asarray(hashes.astype(np.uint16)[np.asarray(coded.indices)])
 
 
 def _close(files: Iterable[IO[bytes] | None]) -> None:
