@@ -6,18 +6,18 @@ A bucket holds all lines of its people and is a small file of its own: `part_of_
 curves as `curves_of` makes those of a whole file, so Lemma 1 of `engine.uploads.records` holds as
 it stands. The curves are kept as times, values and counts, which each pass of a release reads
 again; nothing that is derived from them is kept. Buckets and curves are in memory up to an eighth
-of what is allowed each, beyond it in nameless files.
+of what is allowed each, beyond it in nameless files. What would not fit into memory and stands in
+order of rising ids is not copied: each pass reads the files themselves.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
@@ -25,19 +25,19 @@ from engine.core.identity import named_once
 from engine.core.lists import counted
 from engine.running.progress import stage
 from engine.uploads.batches import batches
+from engine.uploads.buckets import Buckets, LineColumns, NotInOrderError, people_in_order
 from engine.uploads.curves import CurveTable, notes_on_curves
 from engine.uploads.files import TableFile, changed
 from engine.uploads.people import People, read_batches
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
-from engine.uploads.scratch import Arrays, Resources, StoredArray, noticing_full_disks
+from engine.uploads.scratch import Arrays, Resources, StoredArray
 
 SAMPLE = 5000  # people at whom doubts look
 MOST_BUCKETS = 256
 _WORK = 200  # bytes that a line takes while its bucket is put in order
 _KEPT = 8  # parts of the memory: one for lines in buckets, one for curves, and room for work
 _LINE = 48  # bytes of a line in a bucket, about
-_ID, _WIDE = "id", "wide"
 
 
 class _StoredPart(NamedTuple):
@@ -64,9 +64,8 @@ class StoredTable:
     n_observations: int
     n_missing: int
     sample: CurveTable  # of some of the people, chosen by a hash of their ids
-    arrays: Arrays
-    parts: tuple[_StoredPart, ...]
-    kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of the parts
+    read: Callable[[bool], Iterator[CurveTable]]  # all curves anew; with ids or perhaps without
+    kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of reading
 
     @property
     def n_curves(self) -> int:
@@ -81,14 +80,18 @@ class StoredTable:
             If a file changed since it was read.
         """
         self.check_unchanged()
-        first, advance = 0, stage("Curves", sum(part.n for part in self.parts))
-        for part in self.parts:
-            is_kept = None if self.kept is None else self.kept[first : first + part.n]
-            first += part.n
-            table = self._table(part, site, with_ids, is_kept)
-            advance(part.n)
+        first, advance = 0, stage("Curves", self.n_curves if self.kept is None else len(self.kept))
+        for curves in self.read(with_ids):
+            n = curves.n_curves
+            chosen = np.ones(n, bool) if self.kept is None else self.kept[first : first + n]
+            if site is not None:
+                chosen = chosen & (curves.server == site)
+            table = _chosen(curves, chosen)
+            first += n
+            advance(n)
             if len(table.counts):
-                yield table
+                server = table.server if site is None else np.zeros_like(table.server)
+                yield replace(table, server=server, spellings=self.sample.spellings)
 
     def check_unchanged(self) -> None:
         """Refuse files that changed since they were read.
@@ -110,45 +113,64 @@ class StoredTable:
         """Leave out these people (n,), in the order of the tables."""
         kept = np.ones(len(members), bool) if self.kept is None else self.kept.copy()
         kept[np.flatnonzero(kept)[members] if self.kept is not None else members] = False
-        arrays, first, people = self.arrays, 0, np.zeros(len(self.people), np.int64)
-        for part in self.parts:
-            server = arrays.get(part.server)[kept[first : first + part.n]]
-            people += np.bincount(server, minlength=len(people))
-            first += part.n
+        first, people = 0, np.zeros(len(self.people), np.int64)
+        for curves in self.read(False):
+            here = kept[first : first + curves.n_curves]
+            people += np.bincount(curves.server[here], minlength=len(people))
+            first += curves.n_curves
         if not people.all():
             raise InputError("A site would have nobody left.", field="exhausted", hint="Lower ε.")
         return replace(self, kept=kept, people=tuple(people.tolist()))
 
-    def _table(
-        self, part: _StoredPart, site: int | None, with_ids: bool, is_kept: NDArray[np.bool_] | None
-    ) -> CurveTable:
-        counts, server = self.arrays.get(part.counts), self.arrays.get(part.server)
-        chosen = np.ones(part.n, bool) if is_kept is None else is_kept
-        if site is not None:
-            chosen = chosen & (server == site)
-        times, values = self.arrays.get(part.times), self.arrays.get(part.values)
-        covariates = self.arrays.get(part.covariates)
-        ids = self._ids(part) if with_ids else ()
-        if not chosen.all():
-            observed = np.repeat(chosen, counts)
-            times, values, counts = times[observed], values[observed], counts[chosen]
-            server, covariates = server[chosen], covariates[chosen]
-            ids = tuple(ids[k] for k in np.flatnonzero(chosen)) if ids else ()
-        return replace(
-            self.sample,
-            times=times,
-            values=values,
-            counts=counts,
-            server=np.zeros_like(server) if site is not None else server,
-            covariates=covariates,
-            ids=ids,
-            n_people=len(counts),
-            notes=(),
-        )
+
+def _chosen(curves: CurveTable, chosen: NDArray[np.bool_]) -> CurveTable:
+    """Keep some of the curves; sites keep their numbers."""
+    if chosen.all():
+        return curves
+    observed = np.repeat(chosen, curves.counts)
+    return replace(
+        curves,
+        times=curves.times[observed],
+        values=curves.values[observed],
+        counts=curves.counts[chosen],
+        server=curves.server[chosen],
+        covariates=curves.covariates[chosen],
+        ids=tuple(curves.ids[k] for k in np.flatnonzero(chosen)) if curves.ids else (),
+        n_people=int(chosen.sum()),
+    )
+
+
+class _KeptCurves:
+    """Curves kept as arrays, a part for each bucket."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays, self._parts = arrays, list[_StoredPart]()
+        self._like: CurveTable | None = None
+
+    def put(self, curves: CurveTable) -> None:
+        """Keep the curves of a bucket."""
+        self._parts.append(_put(curves, self._arrays))
+        self._like = curves if self._like is None else self._like
+
+    def read(self, with_ids: bool) -> Iterator[CurveTable]:
+        """Yield all curves, part by part."""
+        assert self._like is not None  # a file without a line is refused
+        get = self._arrays.get
+        for part in self._parts:
+            counts = get(part.counts)
+            yield replace(
+                self._like,
+                times=get(part.times),
+                values=get(part.values),
+                counts=counts,
+                server=get(part.server),
+                covariates=get(part.covariates),
+                ids=self._ids(part) if with_ids else (),
+                n_people=len(counts),
+            )
 
     def _ids(self, part: _StoredPart) -> tuple[str, ...]:
-        texts = self.arrays.get(part.ids).tobytes()
-        ends = self.arrays.get(part.ends).tolist()
+        texts, ends = self._arrays.get(part.ids).tobytes(), self._arrays.get(part.ends).tolist()
         starts = [0, *ends[:-1]]
         return tuple(texts[start:end].decode() for start, end in zip(starts, ends, strict=True))
 
@@ -172,172 +194,99 @@ def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resour
     width = max(len(reading.at), 1)
     spooled = resources.memory // _KEPT
     if rows * width * _LINE > spooled:
+        with suppress(NotInOrderError):
+            return _in_order(files, reading)
         resources.check_room(rows * (_LINE + 16 * width))
     number = int(np.clip(rows * width * _WORK * _KEPT // resources.memory, 1, MOST_BUCKETS))
-    buckets = _Buckets(number, reading, resources, spooled // number)
-    progress = stage("Reading", sum(file.size for file in files))
-    for people in read_batches(batches(files, reading, progress), reading):
+    buckets = Buckets(number, LineColumns(reading), resources, spooled // number)
+    for people in _read(files, reading):
         buckets.add(people)
-    return _grouped(buckets, files, reading, Arrays(resources, spooled))
-
-
-class _Buckets:
-    """Lines of people, of whom each is in one bucket."""
-
-    def __init__(self, number: int, reading: Reading, resources: Resources, memory: int) -> None:
-        self._reading, self._resources, self._memory = reading, resources, memory
-        self._files: list[IO[bytes] | None] = [None] * number
-        self._writers: dict[int, Any] = {}
-        weakref.finalize(self, _close, self._files)
-        self._n_lines = 0  # so far; where each line is another person
-        self._spellings = set[str]()
-
-    def add(self, people: People) -> None:
-        """Put the lines of a batch into their buckets."""
-        if not people.n_lines:
-            return
-        self._spellings.update(filter(None, people.spellings.split("\0")))
-        batch, bucket = self._lines(people)
-        order = np.argsort(bucket, kind="stable")
-        ends = np.cumsum(np.bincount(bucket, minlength=len(self._files)))
-        sorted_batch = batch.take(pa.array(order)) if len(self._files) > 1 else batch
-        first = 0
-        with noticing_full_disks():
-            for k, end in enumerate(ends.tolist()):
-                if end > first:
-                    self._writer(k, batch.schema).write_batch(
-                        sorted_batch.slice(first, end - first)
-                    )
-                first = end
-
-    @property
-    def spellings(self) -> str:
-        """Other spellings of ids in all batches; see `People.spellings`."""
-        return "\0".join(sorted(self._spellings))
-
-    def _lines(self, people: People) -> tuple[pa.RecordBatch, NDArray[np.uint16]]:
-        """The lines of a batch as columns, and the bucket of each."""
-        from pandas.util import hash_array  # on first use: few files are so large
-
-        number, n = len(self._files), people.n_lines
-        assert self._reading.person is not None  # the reading is complete
-        if self._reading.person.rows:
-            names = np.arange(self._n_lines, self._n_lines + n)
-            ids, bucket = pa.array(names).cast(pa.string()), (names % number).astype(np.uint16)
-        else:
-            texts = pa.array(people.ids, pa.string())
-            hashes = hash_array(np.array(people.ids, dtype=object), categorize=False)
-            ids = texts.take(pa.array(people.person))
-            bucket = (hashes % np.uint64(number)).astype(np.uint16)[people.person]
-        self._n_lines += n
-        columns: dict[str, Any] = {_ID: ids}
-        for name, numbers in people.columns.items():
-            if numbers.ndim == 1:
-                columns[f"column {name}"] = numbers
-                continue
-            columns |= {f"{_WIDE} {k}": column for k, column in enumerate(numbers.T)}
-        columns |= {f"code {name}": codes for name, codes in people.codes.items()}
-        columns |= {f"covariate {k}": each for k, each in enumerate(people.covariates.T)}
-        self._like = replace(
-            people,
-            ids=(),
-            person=np.empty(0, np.int64),
-            spellings="",
-            columns={},
-            codes=dict.fromkeys(people.codes, np.empty(0, np.int64)),
-        )
-        arrays = [
-            each if isinstance(each, pa.Array) else pa.array(np.ascontiguousarray(each))
-            for each in columns.values()
-        ]
-        return pa.record_batch(arrays, names=list(columns)), bucket
-
-    def _writer(self, k: int, schema: pa.Schema) -> Any:
-        if k not in self._writers:
-            file = self._files[k] = self._resources.file(self._memory)
-            self._writers[k] = pa.ipc.new_stream(file, schema)
-        return self._writers[k]
-
-    def people(self) -> Iterator[People]:
-        """Yield the people of each bucket, which is forgotten behind them."""
-        for k, file in enumerate(self._files):
-            if file is None:
-                continue
-            with noticing_full_disks():
-                self._writers.pop(k).close()
-            file.seek(0)
-            table = pa.ipc.open_stream(file).read_all()
-            file.close()
-            self._files[k] = None
-            yield self._people(table)
-
-    def _people(self, table: pa.Table) -> People:
-        coded = table[_ID].combine_chunks().dictionary_encode()
-        numbers = {name: table[name].to_numpy() for name in table.column_names if name != _ID}
-        wide = [numbers[name] for name in numbers if name.startswith(_WIDE)]
-        covariates = [numbers[name] for name in numbers if name.startswith("covariate ")]
-        return replace(
-            self._like,
-            ids=tuple(coded.dictionary.to_pylist()),
-            person=np.asarray(coded.indices).astype(np.int64),
-            columns={
-                name.removeprefix("column "): each
-                for name, each in numbers.items()
-                if name.startswith("column ")
-            }
-            | ({"wide": np.column_stack(wide)} if wide else {}),
-            codes={name: numbers[f"code {name}"] for name in self._like.codes},
-            covariates=np.column_stack(covariates) if covariates else np.empty((len(table), 0)),
-        )
-
-
-def _close(files: Iterable[IO[bytes] | None]) -> None:
-    for file in files:
-        if file is not None:
-            file.close()
-
-
-def _grouped(
-    buckets: _Buckets, files: Sequence[TableFile], reading: Reading, arrays: Arrays
-) -> StoredTable:
-    """Make curves of the people of each bucket, and keep them."""
-    parts, n_missing, n_observations = list[_StoredPart](), 0, 0
-    sites = reading.columns["site"].words.values() if "site" in reading.columns else ("",)
-    people = np.zeros(len({*map(str, sites)}), np.int64)
-    sample: _Sample | None = None
+    kept, summary = _KeptCurves(Arrays(resources, spooled)), _Summary(reading)
     for lines in buckets.people():
+        kept.put(summary.added(lines))
+    return summary.table(files, kept.read, buckets.columns.spellings)
+
+
+def _read(files: Sequence[TableFile], reading: Reading, name: str = "Reading") -> Iterator[People]:
+    progress = stage(name, sum(file.size for file in files)) if name else _unheard
+    return read_batches(batches(files, reading, progress), reading)
+
+
+def _unheard(n: int) -> None:
+    return None
+
+
+def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
+    """Read people as they stand, in each pass."""
+
+    def read(with_ids: bool) -> Iterator[CurveTable]:
+        for people in people_in_order(_read(files, reading, ""), LineColumns(reading)):
+            yield _part_of_curves(people)[0]
+
+    columns, summary = LineColumns(reading), _Summary(reading)
+    for people in people_in_order(_read(files, reading), columns):
+        summary.added(people)
+    return summary.table(files, read, columns.spellings)
+
+
+class _Summary:
+    """Counts of all people, and a sample of them."""
+
+    def __init__(self, reading: Reading) -> None:
+        sites = reading.columns["site"].words.values() if "site" in reading.columns else ("",)
+        self._reading, self._n_parts = reading, 0
+        self._people = np.zeros(len({*map(str, sites)}), np.int64)
+        self._n_missing = self._n_observations = 0
+        self._sample: _Sample | None = None
+
+    def added(self, lines: People) -> CurveTable:
+        """Make the curves of some of the people, and count them."""
         curves, missing = _part_of_curves(lines)
-        n_missing, n_observations = n_missing + missing, n_observations + len(curves.times)
-        people += np.bincount(curves.server, minlength=len(people))
-        sample = _Sample.of(curves, len(parts)).with_(sample)
-        parts.append(_put(curves, arrays))
-    if sample is None or not n_observations:
-        raise nothing_known()
-    if not people.all():
-        number = int((people == 0).sum())
-        raise InputError(
-            f"{counted(number, 'stated site')} {'has' if number == 1 else 'have'} nobody in these "
-            "files.",
-            field="site",
-            hint="Name the sites of the files, and no others, as “words” of “site”.",
+        self._n_missing += missing
+        self._n_observations += len(curves.times)
+        self._people += np.bincount(curves.server, minlength=len(self._people))
+        self._sample = _Sample.of(curves, self._n_parts).with_(self._sample)
+        self._n_parts += 1
+        return curves
+
+    def table(
+        self,
+        files: Sequence[TableFile],
+        read: Callable[[bool], Iterator[CurveTable]],
+        spellings: str,
+    ) -> StoredTable:
+        """Return the table of all people.
+
+        Raises
+        ------
+        InputError
+            If there is no observation, or a site has nobody.
+        """
+        sample, people = self._sample, self._people
+        if sample is None or not self._n_observations:
+            raise nothing_known()
+        if not people.all():
+            number = int((people == 0).sum())
+            raise InputError(
+                f"{counted(number, 'stated site')} {'has' if number == 1 else 'have'} nobody in "
+                "these files.",
+                field="site",
+                hint="Name the sites of the files, and no others, as “words” of “site”.",
+            )
+        notes = (
+            f"what follows is of {len(sample.keys):,} of {int(people.sum()):,} people, chosen by "
+            "their ids",
         )
-    notes = (
-        f"what follows is of {len(sample.keys):,} of {int(people.sum()):,} people, chosen by "
-        "their ids",
-    )
-    return StoredTable(
-        reading,
-        tuple(files),
-        tuple(people.tolist()),
-        n_observations,
-        n_missing,
-        replace(
-            notes_on_curves(sample.in_order(), notes, n_missing, is_single=False),
-            spellings=buckets.spellings,
-        ),
-        arrays,
-        tuple(parts),
-    )
+        curves = notes_on_curves(sample.in_order(), notes, self._n_missing, is_single=False)
+        return StoredTable(
+            self._reading,
+            tuple(files),
+            tuple(people.tolist()),
+            self._n_observations,
+            self._n_missing,
+            replace(curves, spellings=spellings),
+            read,
+        )
 
 
 def _part_of_curves(people: People) -> tuple[CurveTable, int]:
@@ -393,20 +342,7 @@ class _Sample(NamedTuple):
             return self
         chosen = np.zeros(len(self.keys), bool)
         chosen[np.argpartition(self.keys, SAMPLE)[:SAMPLE]] = True
-        curves, observed = self.curves, np.repeat(chosen, self.curves.counts)
-        return _Sample(
-            replace(
-                curves,
-                times=curves.times[observed],
-                values=curves.values[observed],
-                counts=curves.counts[chosen],
-                server=curves.server[chosen],
-                covariates=curves.covariates[chosen],
-                ids=tuple(curves.ids[k] for k in np.flatnonzero(chosen)) if curves.ids else (),
-                n_people=int(chosen.sum()),
-            ),
-            self.keys[chosen],
-        )
+        return _Sample(_chosen(self.curves, chosen), self.keys[chosen])
 
     def in_order(self) -> CurveTable:
         """The curves by site."""

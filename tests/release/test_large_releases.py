@@ -73,6 +73,27 @@ def test_no_order_split_kind_or_memory_changes_a_message(
     large.assert_same(large.messages(many), want)
 
 
+@pytest.mark.parametrize("names", ["P{:04d}", "{}"])
+def test_tables_in_order_of_rising_ids_are_not_copied(names, tmp_path, monkeypatch):
+    table = large.frame()
+    number = table["id"].str[1:].astype(int)
+    table = table.assign(id=number.map(names.format))
+    want = large.messages(in_memory(table, tmp_path))
+    monkeypatch.setattr(Resources, "file", None)
+    rising = table.iloc[np.argsort(number, kind="stable")]
+    many = in_files(rising, tmp_path, [1, 2, 2, 1, 3], KINDS)
+    large.assert_same(large.messages(many), want)
+
+
+def test_a_person_who_comes_back_is_one_person(tmp_path):
+    table = large.frame().sort_values("id")
+    table = large.pd.concat([table[1:], table[:1]])
+    want = large.messages(in_memory(table, tmp_path))
+    many = in_files(table, tmp_path, [1, 1], ["csv", "parquet"])
+    assert many.source.sizes.n_curves == 240
+    large.assert_same(large.messages(many), want)
+
+
 def test_people_and_contents_are_known_again_wherever_they_are_kept(tmp_path):
     table = large.frame()
     whole, many = in_memory(table, tmp_path), in_files(table, tmp_path, [1, 1], ["gz", "arrow"])
