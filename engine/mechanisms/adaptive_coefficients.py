@@ -24,7 +24,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
     TimeLaw,
 )
@@ -184,7 +184,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         for k, name in enumerate(fit.functions):
             if doubted[..., k].any():
                 yield Caution(
-                    _too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k], Said.LINE
+                    _too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k], SaidIn.LINE
                 )
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if fit.band is not None:
@@ -193,13 +193,13 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1)
             )
             asked = released & ~few[:, None, None]
-            yield Caution(FEATURES, asked & (finer | steep), Said.LINE)
+            yield Caution(FEATURES, asked & (finer | steep), SaidIn.LINE)
         if not design.is_known and self.design == "stated":
-            yield Caution(TIMES_UNKNOWN, released, Said.STATED)
+            yield Caution(TIMES_UNKNOWN, released, SaidIn.STATED)
         elif design.density:
-            yield Caution(TIMES_UNEVEN, released, Said.STATED)
+            yield Caution(TIMES_UNEVEN, released, SaidIn.STATED)
         elif few.any() and not self.is_between_times(facts):
-            yield Caution(TIMES_UNEVEN, released & few[:, None, None], Said.STATED)
+            yield Caution(TIMES_UNEVEN, released & few[:, None, None], SaidIn.STATED)
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

@@ -25,7 +25,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
     TimeLaw,
 )
@@ -261,13 +261,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     ) -> Iterator[Caution]:
         released = evidence.released
         if self._is_tight(facts) and not facts.symmetric:
-            yield Caution(CENTRE_NOT_MEAN, released, Said.STATED)
+            yield Caution(CENTRE_NOT_MEAN, released, SaidIn.STATED)
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
             finer, steep = self.narrow_features(
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1)
             )
-            yield Caution(FEATURES, released & (finer | steep), Said.LINE)
+            yield Caution(FEATURES, released & (finer | steep), SaidIn.LINE)
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

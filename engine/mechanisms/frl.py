@@ -24,7 +24,7 @@ from engine.core.types import (
     LateCautions,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
 )
 from engine.mechanisms import mechanisms
@@ -180,7 +180,7 @@ class Frl(Selection, KernelRelease):
             fit = super().fitted(data, plans, draws, rng)
             is_skewed = self.messages == "three" and not data.facts.symmetric
             every = np.ones(fit.coefficients.shape[:3], dtype=bool)
-            skewed = (Caution(CENTRE_NOT_MEAN, every, Said.STATED),) if is_skewed else ()
+            skewed = (Caution(CENTRE_NOT_MEAN, every, SaidIn.STATED),) if is_skewed else ()
             return replace(fit, cautions=LateCautions(lambda: (*skewed, *fit.cautions)))
         indices: dict[str, list[int]] = {"one": [], "three": []}
         for k, plan in enumerate(plans):

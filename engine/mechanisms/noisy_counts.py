@@ -27,7 +27,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
     Spend,
     Step,
@@ -420,7 +420,7 @@ def _doubts(
         curve = None if table is None else estimand.roc(table)
         if curve is not None:
             weak[k] = curve.is_weak
-    return (Caution(WEAK_LABELS, weak, Said.LINE),) if weak.any() else ()
+    return (Caution(WEAK_LABELS, weak, SaidIn.LINE),) if weak.any() else ()
 
 
 def usual_intervals(n_people: int, epsilon: float) -> int:

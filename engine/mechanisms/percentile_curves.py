@@ -28,7 +28,7 @@ from engine.core.types import (
     Intervals,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
     TimeLaw,
     Truth,
@@ -503,10 +503,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
             intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
             cautions=(
                 *check_words.cautions(data.facts, bounds_of(data.facts), fit.heard),
-                Caution(NOT_NORMAL, not_normal, Said.LINE),
-                Caution(BEYOND, beyond > _BEYOND, Said.LINE),
-                Caution(FINER_DETAIL, has_details, Said.LINE),
-                Caution(SPREAD_DETAIL, spread_has_details, Said.LINE),
+                Caution(NOT_NORMAL, not_normal, SaidIn.LINE),
+                Caution(BEYOND, beyond > _BEYOND, SaidIn.LINE),
+                Caution(FINER_DETAIL, has_details, SaidIn.LINE),
+                Caution(SPREAD_DETAIL, spread_has_details, SaidIn.LINE),
                 *self._cautions(data, plans, released.shape[:3]),
             ),
             checks=fit.heard.checks(),
@@ -619,10 +619,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                     for is_released, plan in zip(released, plans, strict=True)
                 ]
             ),
-            Said.LINE,
+            SaidIn.LINE,
         )
         if _is_hardly_observed(data.facts.design):
-            yield Caution(HARDLY_OBSERVED, at(released), Said.HEADING)
+            yield Caution(HARDLY_OBSERVED, at(released), SaidIn.HEADING)
         if data.facts.design.law is TimeLaw.COMMON:
             n_times = len(data.facts.design.times)
             yield Caution(
@@ -633,12 +633,12 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                         for is_released, plan in zip(released, plans, strict=True)
                     ]
                 ),
-                Said.STATED,
+                SaidIn.STATED,
             )
         if data.sizes.fewest_per_curve <= 2:
-            yield Caution(ONE_READING, at(released), Said.STATED)
+            yield Caution(ONE_READING, at(released), SaidIn.STATED)
         if data.sizes.n_servers > 1:
-            yield Caution(SITES_BY_PRECISION, at(released), Said.STATED)
+            yield Caution(SITES_BY_PRECISION, at(released), SaidIn.STATED)
 
     def limit_of_band(self, facts: PublicFacts) -> str:
         return (

@@ -21,7 +21,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     SampleData,
     Sizes,
 )
@@ -585,7 +585,7 @@ def _cautions(
         (UNSURE, near_zero),
     )
     return tuple(
-        Caution(text, columns.released(applies), Said.LINE)
+        Caution(text, columns.released(applies), SaidIn.LINE)
         for text, applies in each
         if columns.released(applies).any()
     )

@@ -20,7 +20,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     SampleData,
     Sizes,
 )
@@ -299,7 +299,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
             basis=Coordinates(rows.n_features),
             coefficients=columns.released(vectors),
             unprotected=columns.quiet(vectors),
-            cautions=(Caution(STANDS_FOR_ANOTHER, doubted, Said.LINE),) if doubted.any() else (),
+            cautions=(Caution(STANDS_FOR_ANOTHER, doubted, SaidIn.LINE),) if doubted.any() else (),
         )
 
     def exact_fit(self, data: Data) -> Fit:

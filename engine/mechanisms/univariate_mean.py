@@ -32,7 +32,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
     Spend,
     Step,
@@ -388,7 +388,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             yield Caution(
                 text,
                 np.broadcast_to(applies[:, None, None], (len(plans), *shape)),
-                Said.STATED,
+                SaidIn.STATED,
                 low_power_for=("numbers beyond the bounds",),
             )
 
@@ -868,7 +868,7 @@ class _StandardNoise:
 def _cautions(doubts: NDArray[np.bool_]) -> tuple[Caution, ...]:
     """Collect cautions from votes against releases, (plans, 2, repeats, draws), if any."""
     return tuple(
-        Caution(text, applies, Said.LINE)
+        Caution(text, applies, SaidIn.LINE)
         for text, applies in zip((OUTSIDE, UNDECIDED), doubts.swapaxes(0, 1), strict=True)
         if applies.any()
     )

@@ -24,7 +24,7 @@ from engine.core.types import (
     LateCautions,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     ServerParts,
     Sizes,
     Spend,
@@ -495,7 +495,7 @@ class WaveletAdaptive(WaveletGlobal):
         def judged() -> tuple[Caution, ...]:
             return (
                 *told.cautions(facts),
-                *((Caution(SPREAD_LARGER, is_wide, Said.LINE),) if is_wide.any() else ()),
+                *((Caution(SPREAD_LARGER, is_wide, SaidIn.LINE),) if is_wide.any() else ()),
             )
 
         return Fit(

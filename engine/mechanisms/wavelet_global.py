@@ -28,7 +28,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     ServerParts,
     Sizes,
     Step,
@@ -384,7 +384,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
                 )
                 energy = ((released[k] - middle) ** 2).sum(axis=-1) - noise
                 off[k] = by_chance * energy > forecast
-        return (*untrue, *((Caution(OFF_MIDDLE, off, Said.LINE),) if off.any() else ()))
+        return (*untrue, *((Caution(OFF_MIDDLE, off, SaidIn.LINE),) if off.any() else ()))
 
     def _told(
         self,

@@ -1,4 +1,4 @@
-"""What would make a result better: a change, its gain, and the settings that it leaves.
+"""Changes that would make a result better, each with its gain and the settings after it.
 
 A topic lists `Change`s. The same answer at the changed settings gives what each would bring, and
 `best` keeps the few that bring something.
@@ -36,7 +36,7 @@ _IF_TRUE = "State it only if it is true. The card records a statement changed af
 
 
 class Quantity(StrEnum):
-    """What a change makes smaller."""
+    """A quantity that a change makes smaller."""
 
     ERROR = "error"
     BAND = "band"  # half its width, on average

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.core.random_streams import generator
-from engine.core.types import Budget, Caution, Said
+from engine.core.types import Budget, Caution, SaidIn
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.release import ledger
 from engine.sources.sparse_curves import SparseCurves
@@ -88,9 +88,9 @@ def test_a_first_screen_has_at_most_one_amber_element_and_a_default_none(token, 
 def test_standing_assumptions_are_no_caution_of_a_page_and_voided_bands_come_first():
     ones = np.ones((1, 1, 1), dtype=bool)
     cautions = [
-        Caution("Line.", ones, Said.LINE),
-        Caution("Assumed.", ones, Said.STATED),
-        Caution("Void.", ones, Said.HEADING),
+        Caution("Line.", ones, SaidIn.LINE),
+        Caution("Assumed.", ones, SaidIn.STATED),
+        Caution("Void.", ones, SaidIn.HEADING),
     ]
     estimate = estimate_with(cautions)
     assert estimate.usual_warnings(0) == estimate.first_on_page == ("Void.", "Line.")

@@ -11,7 +11,7 @@ import pytest
 from engine.answers import ReleasedCurve
 from engine.answers.people import NextPersonAt
 from engine.core.errors import InputError
-from engine.core.types import Budget, Caution, Said
+from engine.core.types import Budget, Caution, SaidIn
 from engine.language.numbers import unbroken
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -192,7 +192,7 @@ def test_void_releases_of_groups_are_counted_and_not_tested(monkeypatch):
         estimate = release_many(*args)
         applies = np.zeros(estimate.coefficients.shape[:3], dtype=bool)
         applies[1, 0, :2] = True
-        return dataclasses.replace(estimate, cautions=(Caution("Void.", applies, Said.HEADING),))
+        return dataclasses.replace(estimate, cautions=(Caution("Void.", applies, SaidIn.HEADING),))
 
     monkeypatch.setattr(AdaptiveMean, "release_many", with_two_void)
     groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)

@@ -17,8 +17,9 @@ from engine.topics.mean import better as of_mean
 from engine.topics.mean.answer import mean_over_budgets
 from engine.topics.release import better as of_releases
 from engine.topics.release.preview import release_preview
-from tests.pages.reading import typed
+from tests.sentences import of_topic
 
+wording = of_topic("better")
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
 FACTS = PublicFacts(
@@ -47,9 +48,9 @@ def test_a_target_that_becomes_reachable_is_the_largest_gain():
 
 def test_a_gain_has_its_number_beside_the_present_one():
     gain = Gain(Quantity.BAND, 1.68, 1.04, "mmol/L")
-    assert typed(str(gain)) == "band ± 1.04 mmol/L instead of ± 1.68"
-    assert str(Gain(Quantity.BUDGET, 0.8, 0.4)) == "ε = 0.4 is enough, not 0.8"
-    assert str(Gain(Quantity.BUDGET, math.nan, 2.0)) == "ε = 2 is enough"
+    wording.found("band instead", str(gain), 1.04, 1.68, alone=True)
+    wording.found("enough not", str(Gain(Quantity.BUDGET, 0.8, 0.4)), 0.4, 0.8, alone=True)
+    wording.found("is enough", str(Gain(Quantity.BUDGET, math.nan, 2.0)), 2, alone=True)
 
 
 def test_only_the_holder_of_a_file_with_stated_facts_is_offered_statements():

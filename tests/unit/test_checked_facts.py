@@ -9,7 +9,7 @@ from engine.core.bands import limits
 from engine.core.checks import CheckOutcome
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
-from engine.core.types import Budget, Caution, CurveData, Design, PublicFacts, Said
+from engine.core.types import Budget, Caution, CurveData, Design, PublicFacts, SaidIn
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive import check_words, checked_facts
@@ -567,7 +567,7 @@ def test_one_person_moves_the_message_about_covariates_by_the_sensitivity_and_at
 
 def test_what_a_release_would_not_show_is_no_doubt_and_stands_with_its_band():
     estimate = released(people(300), 1.0, 1)
-    says = Caution("…", np.ones((1, 1, 1), dtype=bool), Said.STATED, low_power_for=("peaks",))
+    says = Caution("…", np.ones((1, 1, 1), dtype=bool), SaidIn.STATED, low_power_for=("peaks",))
     silent, doubted = (
         replace(estimate, cautions=(caution,))
         for caution in (says, replace(says, low_power_for=()))
@@ -595,7 +595,7 @@ def test_sentences_of_one_kind_count_together():
     estimate = released(people(300), 1.0, 4)
     marks = np.eye(4, dtype=bool)[:, None, None]
     alike = tuple(
-        Caution(f"About {k} %.", mark, Said.LINE, kind="About {} %.")
+        Caution(f"About {k} %.", mark, SaidIn.LINE, kind="About {} %.")
         for k, mark in enumerate(marks)
     )
     ((_, share),) = replace(estimate, cautions=alike).warning_shares()

@@ -24,7 +24,7 @@ from engine.core.types.estimates import (
     Late,
     LateCautions,
     Plan,
-    Said,
+    SaidIn,
     ServerParts,
 )
 from engine.core.types.facts import (
@@ -69,7 +69,7 @@ __all__ = [
     "Public",
     "PublicFacts",
     "PublicGroup",
-    "Said",
+    "SaidIn",
     "SampleData",
     "ServerParts",
     "Sizes",

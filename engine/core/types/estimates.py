@@ -61,7 +61,7 @@ class ServerParts:
     sampling: Array
 
 
-class Said(StrEnum):
+class SaidIn(StrEnum):
     """The only place where a caution is said; what its holder can change is no caution."""
 
     HEADING = "heading"  # the band cannot be relied on: the verdict says so
@@ -79,7 +79,7 @@ class Caution:
     # (budgets, repeats, draws), bool: to which releases. It is computed from what is released or
     # public, never from the curves.
     applies: NDArray[np.bool_]
-    said: Said
+    said: SaidIn
     # what these releases would not show if it were so. Empty where the caution is about what a
     # release shows, or about what is stated.
     low_power_for: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Caution:
     @property
     def voids_band(self) -> bool:
         """True if the confidence band cannot be relied on: the verdict is "doubtful"."""
-        return self.said is Said.HEADING
+        return self.said is SaidIn.HEADING
 
 
 class Late(Sequence[T], Generic[T]):
@@ -103,7 +103,8 @@ class Late(Sequence[T], Generic[T]):
 
     Examples
     --------
-    >>> cautions = LateCautions(lambda: (Caution("Noise hides it.", np.ones(1, bool), Said.LINE),))
+    >>> caution = Caution("Noise hides it.", np.ones(1, bool), SaidIn.LINE)
+    >>> cautions = LateCautions(lambda: (caution,))
     >>> [caution.text for caution in cautions]
     ['Noise hides it.']
     """
@@ -260,7 +261,7 @@ class Estimate:
         said = self._warnings
         if is_of_page:
             said = sorted(
-                (caution for caution in said if caution.said is not Said.STATED),
+                (caution for caution in said if caution.said is not SaidIn.STATED),
                 key=lambda caution: not caution.voids_band,
             )
         for caution in said:
@@ -286,7 +287,7 @@ class Estimate:
 
     @property
     def first_on_page(self) -> tuple[str, ...]:
-        """What a page may say of the first release, worst first."""
+        """Cautions of the first release that a page may say, worst first."""
         kinds = self.warnings_by_kind(0, is_of_page=True)
         return tuple(text for text, applies in kinds if applies.flat[0])
 

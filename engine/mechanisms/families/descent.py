@@ -59,7 +59,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     ServerParts,
     Sizes,
     Spend,
@@ -681,9 +681,9 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends), (STEP_NOT_SEEN, unseen & ~bends))
         return tuple(
             (
-                Caution(text, applies, Said.STATED, ("steps",))
+                Caution(text, applies, SaidIn.STATED, ("steps",))
                 if text is STEP_NOT_SEEN
-                else Caution(text, applies, Said.LINE)
+                else Caution(text, applies, SaidIn.LINE)
             )
             for text, applies in each
             if applies.any()

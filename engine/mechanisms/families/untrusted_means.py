@@ -30,7 +30,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     SampleData,
     Sizes,
     Spend,
@@ -203,7 +203,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
             basis=Coordinates(plans[0].size),
             unprotected=np.stack(noise_free),
             coefficients=np.stack([np.broadcast_to(means, shape) for means in released]),
-            cautions=(Caution(MORE_MATTER, more, Said.LINE),) if more.any() else (),
+            cautions=(Caution(MORE_MATTER, more, SaidIn.LINE),) if more.any() else (),
         )
 
     def exact_fit(self, data: SampleData) -> Fit:

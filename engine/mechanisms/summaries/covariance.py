@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.tasks import COVARIANCE
-from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Said, Sizes, Step
+from engine.core.types import (
+    Array,
+    Caution,
+    CurveData,
+    Fit,
+    Public,
+    PublicFacts,
+    SaidIn,
+    Sizes,
+    Step,
+)
 from engine.mechanisms.summaries.covariance_cautions import FADED, SHRUNK, CovarianceJudgement
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
 from engine.mechanisms.summaries.parts import (
@@ -177,9 +187,9 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
                 applies.setdefault(text, np.zeros(coefficients.shape[:3], dtype=bool))[k] = told
         return tuple(
             (
-                Caution(text, where, Said.LINE)
+                Caution(text, where, SaidIn.LINE)
                 if text in (FADED, SHRUNK)
-                else Caution(text, where, Said.STATED, ("such people",))
+                else Caution(text, where, SaidIn.STATED, ("such people",))
             )
             for text, where in applies.items()
             if where.any()

@@ -19,7 +19,7 @@ from engine.core.types import (
     FunctionBasis,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     SampleData,
     Sizes,
     Step,
@@ -215,8 +215,8 @@ class DensitySummary(Summary[SampleData, GridCounts, Width]):
             gathered[k] = self._is_gathered(self._on_grid(coefficients[k]), variances)
             unseen[k] = self._hides_gathering(variances)
         each = (
-            Caution(GATHERED, gathered, Said.LINE),
-            Caution(GATHERING_NOT_SEEN, unseen & ~gathered, Said.STATED, ("points that gather",)),
+            Caution(GATHERED, gathered, SaidIn.LINE),
+            Caution(GATHERING_NOT_SEEN, unseen & ~gathered, SaidIn.STATED, ("points that gather",)),
         )
         return tuple(caution for caution in each if caution.applies.any())
 

@@ -18,7 +18,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     ServerParts,
     Sizes,
     Step,
@@ -199,9 +199,9 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         )
         return tuple(
             (
-                Caution(text, applies, Said.STATED, ("steps",))
+                Caution(text, applies, SaidIn.STATED, ("steps",))
                 if text is STEP_NOT_SEEN
-                else Caution(text, applies, Said.LINE)
+                else Caution(text, applies, SaidIn.LINE)
             )
             for text, applies in each
             if applies.any()

@@ -16,7 +16,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     SampleData,
     Sizes,
     Step,
@@ -197,9 +197,9 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
                 coefficients[k], release.variances(public, plan)
             )
         each = (
-            Caution(DRAWN_IN, drawn_in, Said.LINE),
-            Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, Said.STATED, ("penalties",)),
-            Caution(NOT_SPREAD, unseen & ~drawn_in, Said.STATED, ("clusters",)),
+            Caution(DRAWN_IN, drawn_in, SaidIn.LINE),
+            Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, SaidIn.STATED, ("penalties",)),
+            Caution(NOT_SPREAD, unseen & ~drawn_in, SaidIn.STATED, ("clusters",)),
         )
         return tuple(caution for caution in each if caution.applies.any())
 

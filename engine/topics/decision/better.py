@@ -1,4 +1,4 @@
-"""What would make a smaller budget enough, or a target reachable at all."""
+"""Changes that make a smaller budget enough, or a target reachable at all."""
 
 from __future__ import annotations
 

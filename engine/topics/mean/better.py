@@ -1,4 +1,4 @@
-"""What would make the error of a mean curve smaller."""
+"""Changes that make the error of a mean curve smaller."""
 
 from __future__ import annotations
 

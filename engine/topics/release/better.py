@@ -1,4 +1,4 @@
-"""What would narrow the band of a release, or lower its error where it has none."""
+"""Changes that narrow the band of a release, or lower its error if it has none."""
 
 from __future__ import annotations
 

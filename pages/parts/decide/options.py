@@ -95,7 +95,7 @@ def what_helps(view: DecideView) -> None:
         "seed": seed,
     }
     now = math.nan if answer.chosen is None else answer.chosen.budget.epsilon
-    measured = better.Measured(
+    measured = better.Measurement(
         decision_topic.profile_of,
         arguments,
         Quantity.BUDGET,

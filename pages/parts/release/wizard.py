@@ -274,7 +274,7 @@ def _better(choice: Choice, simulated: ReleasePreview) -> None:
         "seed": session.current().seed,
     }
     unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
-    measured = better.Measured(
+    measured = better.Measurement(
         release_preview,
         arguments,
         of_releases.quantity(simulated),

@@ -22,8 +22,8 @@ from pages.shared.uploads import frozen
 
 
 @dataclass(frozen=True)
-class Measured:
-    """How the quantity of a result is measured: an answer of the engine, and its value."""
+class Measurement:
+    """A measurement of a result: an answer of the engine, and its value."""
 
     compute: Callable[..., Any]
     arguments: Mapping[str, object]  # of the result on screen, in the order of `compute`
@@ -38,7 +38,7 @@ class Measured:
 
 
 def show(
-    changes: Sequence[Change], measured: Measured, task: str, at_once: Sequence[Better] = ()
+    changes: Sequence[Change], measured: Measurement, task: str, at_once: Sequence[Better] = ()
 ) -> None:
     """Draw the entries that are known; the others follow one by one once the page stands.
 
@@ -65,7 +65,7 @@ def of_a_mean(view: ReleaseView, error: float) -> None:
         "seed": view.settings.seed,
     }
     unit = view.facts.value_unit
-    measured = Measured(of_mean.error_after, arguments, Quantity.ERROR, error, unit)
+    measured = Measurement(of_mean.error_after, arguments, Quantity.ERROR, error, unit)
     show(
         of_mean.changes(view.source, view.mechanism, view.budget, view.settings.delta),
         measured,

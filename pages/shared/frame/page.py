@@ -220,7 +220,7 @@ class ReleaseView(View):
 
     @property
     def cautions(self) -> list[str]:
-        """What speaks against this release, worst first; a page says one of them."""
+        """Cautions about this release, worst first; a page says one of them."""
         return [self.mechanism.unsuited_because(self.facts)]
 
     # -- what the frame draws --

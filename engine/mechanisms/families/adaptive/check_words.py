@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.checks import CheckOutcome
-from engine.core.types import Array, Caution, PublicFacts
-from engine.core.types import Said as Place
+from engine.core.types import Array, Caution, PublicFacts, SaidIn
 from engine.mechanisms.families.adaptive.checked_facts import (
     MOST_FAR,
     FactsDecision,
@@ -87,7 +86,7 @@ def cautions(facts: PublicFacts, scale: ObservationScale, heard: Heard) -> Itera
                 )
                 of_text[k, repeat, draw] = True
     for (is_valid, kind, text), applies in sorted(releases.items(), key=lambda item: item[0][0]):
-        said = Place.LINE if is_valid else Place.HEADING
+        said = SaidIn.LINE if is_valid else SaidIn.HEADING
         yield Caution(text, applies, said, kind=kind)
     yield from _not_visible(facts, scale, heard)
 
@@ -200,7 +199,7 @@ def _not_visible(facts: PublicFacts, scale: ObservationScale, heard: Heard) -> I
                     np.zeros(heard.reach.shape, dtype=bool),
                 )[k][where] = True
     for (text, named), applies in releases.items():
-        yield Caution(text, applies, Place.STATED, low_power_for=named, kind=NOT_VISIBLE)
+        yield Caution(text, applies, SaidIn.STATED, low_power_for=named, kind=NOT_VISIBLE)
 
 
 def _share(share: float | Array) -> str:

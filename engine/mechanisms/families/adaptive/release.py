@@ -26,7 +26,7 @@ from engine.core.types import (
     Late,
     LateCautions,
     PublicFacts,
-    Said,
+    SaidIn,
     ServerParts,
     Sizes,
 )
@@ -286,11 +286,11 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             for text, said, applies in (
                 (
                     STEPS_DISAGREE,
-                    Said.HEADING,
+                    SaidIn.HEADING,
                     evidence.innovations > largest_innovation[:, None, None],
                 ),
-                (SITES_DIFFER, Said.LINE, evidence.sites_differ),
-                (SITES_MAY_DIFFER, Said.STATED, evidence.hides_sites & ~evidence.sites_differ),
+                (SITES_DIFFER, SaidIn.LINE, evidence.sites_differ),
+                (SITES_MAY_DIFFER, SaidIn.STATED, evidence.hides_sites & ~evidence.sites_differ),
             )
         ]
         return tuple(

@@ -21,7 +21,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
-    Said,
+    SaidIn,
     SampleData,
 )
 from engine.mechanisms.base import Mechanism, P
@@ -156,7 +156,7 @@ class PublicGuesses(Mechanism[Data, P]):
                 return without
             every = np.ones(without.coefficients.shape[:3], dtype=bool)
             return replace(
-                without, cautions=(Caution(NO_CONSTANT, every, Said.LINE), *without.cautions)
+                without, cautions=(Caution(NO_CONSTANT, every, SaidIn.LINE), *without.cautions)
             )
         return by_centre(
             rows,

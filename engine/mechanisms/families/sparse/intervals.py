@@ -13,7 +13,7 @@ from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.lists import whole_numbers
 from engine.core.registry import param
-from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Said, Sizes
+from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, SaidIn, Sizes
 from engine.mechanisms.base import P
 from engine.mechanisms.families.sparse.averages import RowAverages
 from engine.mechanisms.families.sparse.centre import MeanConstants
@@ -282,7 +282,7 @@ class SparseIntervals(PublicGuesses[P]):
             for name in ("is_distinct", "is_enough")
         )
         out = [
-            Caution(text, ~fine, Said.LINE)
+            Caution(text, ~fine, SaidIn.LINE)
             for text, fine in ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough))
             if not fine.all()
         ]
@@ -293,9 +293,9 @@ class SparseIntervals(PublicGuesses[P]):
             )
         )
         if has_centre and narrow.any():
-            out.append(Caution(NARROW, narrow, Said.LINE))
+            out.append(Caution(NARROW, narrow, SaidIn.LINE))
         if self.directions == "column":
-            out.append(Caution(ASSUMED, np.ones_like(distinct), Said.STATED))
+            out.append(Caution(ASSUMED, np.ones_like(distinct), SaidIn.STATED))
         return tuple(out)
 
     def half_widths(self, corrected: Corrected) -> Array:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from engine.core.types import Array, Caution, Fit, Said
+from engine.core.types import Array, Caution, Fit, SaidIn
 
 MORE_MATTER = (
     "By the released answers, more means lie beyond what chance explains than are kept. Those that "
@@ -44,5 +44,7 @@ def with_left_out(fit: Fit, deviations: Sequence[float], sparsity: int) -> Fit:
     smallest = np.sort(sizes, axis=-1)[..., -min(sparsity, d)]
     least = max(chance_limit(d), math.sqrt(sparsity)) * np.array(deviations)
     may = (smallest > least[:, None, None]) & (sparsity < d)
-    more = (Caution(MORE_MAY_MATTER, may, Said.STATED, ("further entries",)),) if may.any() else ()
+    more = (
+        (Caution(MORE_MAY_MATTER, may, SaidIn.STATED, ("further entries",)),) if may.any() else ()
+    )
     return replace(fit, cautions=(*fit.cautions, *more))

@@ -37,7 +37,7 @@ from engine.core.types import (
     CurveData,
     Design,
     PublicFacts,
-    Said,
+    SaidIn,
     Spend,
     Step,
 )
@@ -262,7 +262,7 @@ class FactsTold:
                     applies = releases.setdefault(each, np.zeros(self.shape, dtype=bool))
                     applies[k][where] = True
         for (kind, text, voids), applies in releases.items():
-            yield Caution(text, applies, Said.HEADING if voids else Said.LINE, kind=kind)
+            yield Caution(text, applies, SaidIn.HEADING if voids else SaidIn.LINE, kind=kind)
 
 
 def one_sided(shares: Array, noise: Array, messages: FactMessages) -> tuple[Check, Array]:

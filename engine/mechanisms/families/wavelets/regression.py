@@ -35,7 +35,7 @@ from engine.core.types import (
     CurveData,
     Data,
     PublicFacts,
-    Said,
+    SaidIn,
     Sizes,
     Spend,
     Step,
@@ -508,4 +508,4 @@ def of_even_times(
     if facts.is_simulated or not any(released):
         return ()
     applies = np.broadcast_to(np.array(released)[:, None, None], shape)
-    return (Caution(EVEN_TIMES, applies, Said.STATED, ("uneven times",)),)
+    return (Caution(EVEN_TIMES, applies, SaidIn.STATED, ("uneven times",)),)
