@@ -238,14 +238,14 @@ def test_keys_pull_the_highest_curve_and_the_mean_moves_by_its_share(stage):
     low, *_, high = fog(13)
     assert noise == pytest.approx(np.median(high - low) / 2, rel=0.03)
     expect(stage.locator("#difference")).to_contain_text(
-        f"this child moves the mean by {shift:.2f} cm"
+        f"this child moves the mean by {shift:g} cm"
     )
     stage.locator("#stage").press("ArrowDown")
     assert pulled(stage)[0] < shift
     for _ in range(45):
         stage.locator("#stage").press("ArrowUp")
     assert highest(stage) >= 10 - 0.06  # the upper bound, where the plot begins
-    assert pulled(stage)[0] < (200 - np.interp(0.5, *CURVES[top]) + 1) / N
+    assert pulled(stage)[0] < (200 - CURVES[top][1].min()) / N
     stage.locator("#stage").press("Escape")
     expect(stage.locator("#sentence")).to_contain_text("Drag any grey curve")
     expect(stage.locator("#main .pulled")).to_have_count(0)
@@ -284,23 +284,21 @@ def test_a_mouse_pulls_the_curve_it_holds_and_a_click_puts_it_back(stage):
     assert which(stage) == drawn  # and nothing else was pressed by it
 
 
-VISIBLE = [(13, "stays inside the noise"), (17, "begins to show"), (23, "no longer hides it")]
-
-
-@pytest.mark.parametrize(("budget", "words"), VISIBLE)
-def test_what_is_said_of_a_pulled_child_follows_from_its_shift_beside_the_median_noise(
-    stage, budget, words
-):
-    stage.locator("#e").fill(str(budget))
+def test_what_is_said_of_a_pulled_child_follows_from_its_shift_beside_the_median_noise(show):
+    page, seen = show("few"), set()
     for _ in range(20):
-        stage.locator("#stage").press("ArrowUp")
-    shift, noise = pulled(stage)
-    ratio = shift / noise
-    expected = 0 if ratio < 0.5 else 1 if ratio <= 1 else 2
-    assert VISIBLE[expected][1] == words
-    expect(stage.locator("#sentence")).to_contain_text(words)
-    is_weak = "weak" in (stage.locator("#sentence").get_attribute("class") or "")
-    assert is_weak == (ratio > 1)
+        page.locator("#stage").press("ArrowUp")
+    for budget in range(9, 24):
+        page.locator("#e").fill(str(budget))
+        shift, noise = pulled(page)
+        words = ("stays inside", "begins to show", "no longer hides")
+        expected = words[(shift / noise >= 0.5) + (shift / noise > 1)]
+        said = page.locator("#sentence").inner_text()
+        assert expected in said
+        is_weak = "weak" in (page.locator("#sentence").get_attribute("class") or "")
+        assert is_weak == (shift > noise)
+        seen.add(expected)
+    assert len(seen) == 3
 
 
 def test_the_axis_fits_the_fog_and_the_sliver_is_filled_from_zero(stage):
@@ -317,7 +315,7 @@ def test_the_axis_fits_the_fog_and_the_sliver_is_filled_from_zero(stage):
     stage.locator("#stage").press("ArrowUp")
     box = stage.locator("#difference .sliver").bounding_box()
     zero = stage.locator("#difference .without").bounding_box()
-    assert box["y"] + box["height"] == pytest.approx(zero["y"], abs=3)
+    assert box["y"] + box["height"] == pytest.approx(zero["y"], abs=5)
 
 
 # -- the game -------------------------------------------------------------------------------------
@@ -704,9 +702,13 @@ def test_new_noise_is_offered_while_releases_rest(show):
     expect(page.locator("#noise")).to_be_visible()
 
 
+WATCH_HAND = """setInterval(() => { for (const e of document.querySelectorAll('*'))
+  if (e.shadowRoot?.querySelector('.hand')) window.seenHand = true; }, 50);"""
+
+
 def test_a_hand_pulls_a_curve_once_unless_somebody_was_quicker(show):
-    page = show(reduced_motion="no-preference")
-    page.locator("#difference .sliver").wait_for(state="attached")
+    page = show(reduced_motion="no-preference", script=WATCH_HAND)
+    page.wait_for_function("window.seenHand")
     expect(page.locator("#main .pulled")).to_have_count(0)
     expect(page.locator("#sentence")).to_contain_text("Drag any grey curve")
 

@@ -19,7 +19,8 @@ WATCH = """(() => {
   window.whenDrawn = act => { const look = () => window.__first ? act(window.seen.root) : setTimeout(look, 1);
     look(); };
   whenDrawn(root => { window.seen.release = root.querySelector('.release').getAttribute('d');
-    window.seen.title = root.querySelector('h1').textContent; });
+    window.seen.title = root.querySelector('h1').textContent;
+    window.seen.top = root.querySelector('#main').getBoundingClientRect().top; });
 })();"""
 MOVE = (
     WATCH
@@ -60,6 +61,9 @@ def test_it_is_the_picture_of_the_page_which_takes_its_place(ready, open_app):
     assert heights(page.evaluate("seen.release")) == heights(
         drawn
     )  # letters decide where it begins
+    assert page.evaluate("seen.top") == pytest.approx(
+        page.locator("#main").bounding_box()["y"], abs=2
+    )
     assert page.evaluate("seen.title") == page.get_by_role("heading", level=1).inner_text()
     assert not page.evaluate("seen.root.host.isConnected") and page.problems == []
 

@@ -231,7 +231,7 @@ def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
 
 def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
     four = tuple(Pin(name, "explore", f"seed-{k}") for k, name in enumerate(pins.NAMES, 2))
-    at = open_page(pins=four)
+    at = open_page("open-numbers", pins=four)
     wording.found("unpin one lab", strip(at)["pin"]["reason"])
     assert pins.reason_against("x" * 5000)
     assert pins.reason_against("") == ""

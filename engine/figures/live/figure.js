@@ -25,7 +25,7 @@ export default function figure({data: sent, parentElement: root, setStateValue, 
   S.q('#figure').classList.toggle('on-page', Boolean(data.on_page));
   S.q('#views').hidden = !data.on_page;
   paint(S);
-  if (S.saved !== data.save) save(S, S.saved = data.save);
+  if (S.saved !== data.save) save(S, S.saved = data.save);   // of the view on screen
   if (window.__first?.tag === S.tag && S.host.isConnected) window.__first.give((...left) => goOn(S, ...left));
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }
@@ -48,17 +48,18 @@ function take(S, data) {
 function move(S, data) {                  // the server moved the figure: first mount, link, Back
   S.rev = data.rev;
   const known = window.__budgetRev === data.rev + location.pathname && window.__budget !== undefined;
-  S.picked = {budget: Math.min(known ? window.__budget : data.start, data.epsilons.length - 1), view: data.view};
+  S.picked = {budget: Math.min(known ? window.__budget : data.start, data.epsilons.length - 1), view: known && window.__view || data.view};
   S.reported = JSON.stringify(S.picked);
   clearTimeout(S.timer);
   window.__budgetRev = data.rev + location.pathname;
-  window.__budget = S.picked.budget;
+  Object.assign(window, {__budget: S.picked.budget, __view: S.picked.view});
   dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
 }
 
 // The picture that stood before the page did is gone; what was done in it holds here.
 function goOn(S, {picked, from, to, mix, paused, pull, game}, focused, wishes) {
   Object.assign(S, {picked, from, to, mix, paused, pull, game});
+  window.__view = picked.view;
   if (picked.budget !== S.data.start || picked.view !== S.data.view) S.reported = '';
   paint(S);
   if (focused) S.q(`#${focused}`)?.focus();
@@ -171,7 +172,7 @@ const isCurves = S => ['look', 'attack'].includes(S.picked.view);
 
 function see(S, view) {                   // another view of the same numbers
   if (S.picked.view === view) return;
-  S.picked.view = view;
+  S.picked.view = window.__view = view;
   Object.assign(S, {game: null, pull: null, reading: null});
   paint(S);
   report(S);

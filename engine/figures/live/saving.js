@@ -23,13 +23,13 @@ function save(S, asked) {
 function standalone(S) {                  // both plots with their colours written in, title and source
   const box = S.q('#figure'), ink = getComputedStyle(box).color, told = caption(S), top = 18 * told.length + 12;
   const page = getComputedStyle(document.querySelector('[data-testid=stApp]') || document.body).backgroundColor;
-  const width = S.width + 16, height = top + S.main.height + S.difference.height + 8;
+  const plots = plotsOf(S), width = S.width + 16, height = top + Math.max(...plots.map(plot => plot.y + plot.height)) + 8;
   const whole = svg('svg', {xmlns: SVG, width, height, viewBox: `-8 0 ${width} ${height}`},
     svg('rect', {x: -8, y: 0, width, height, fill: page}),
     ...told.map((line, k) => svg('text', {x: 4, y: 18 * (k + 1), fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
-  let y = top;
-  for (const P of [S.main, S.difference]) {
+  for (const P of plots) {
     const copy = P.svg.cloneNode(true), seen = P.svg.querySelectorAll('*');
+    if (P.name) whole.append(svg('text', {x: P.x, y: top + P.y - 6, fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, P.name));
     copy.querySelectorAll('*').forEach((node, k) => {
       const style = getComputedStyle(seen[k]);
       if (/^(path|line|rect|text|circle)$/.test(node.tagName)) {
@@ -38,12 +38,23 @@ function standalone(S) {                  // both plots with their colours writt
     });
     copy.querySelectorAll('.grip').forEach(node => node.remove());
     copy.querySelectorAll('[class]').forEach(node => node.removeAttribute('class'));
-    for (const name of ['id', 'role']) copy.removeAttribute(name);
-    for (const [name, value] of Object.entries({x: 0, y, width: S.width, height: P.height})) copy.setAttribute(name, value);
+    for (const name of ['id', 'role', 'style']) copy.removeAttribute(name);
+    for (const [name, value] of Object.entries({x: P.x, y: top + P.y, width: P.width, height: P.height})) copy.setAttribute(name, value);
     whole.append(copy);
-    y += P.height;
   }
   return {text: new XMLSerializer().serializeToString(whole), width, height};
+}
+
+function plotsOf(S) {                     // of the view on screen, each with its place
+  if (S.picked.view === 'theory' && S.theory) return [{svg: S.rates.svg, x: 0, y: 0, width: S.rates.width, height: S.rates.height}];
+  if (S.picked.view === 'methods' && S.methods) {
+    const box = S.q('#tiles').getBoundingClientRect();
+    return [...S.tiles.values()].map(({node, tile, numbersLine}) => {
+      const {left, top, width, height} = node.getBoundingClientRect();
+      return {svg: node, x: left - box.left, y: top - box.top, width, height, name: `${tile.querySelector('strong').textContent}: ${numbersLine.textContent}`};
+    });
+  }
+  return [S.main, S.difference].map((P, k) => ({svg: P.svg, x: 0, y: k * S.main.height, width: S.width, height: P.height}));
 }
 
 function caption(S) {                     // sentences, broken into lines that fit

@@ -38,26 +38,6 @@ from pages.shared.state import run, session, settings
 class Explored(Scene):
     """The scene of the page, with its texts for the frame."""
 
-    def share(self) -> None:
-        """Offer link and pin beside what is protected and the budget, which follows the slider."""
-        facts, delta = self.facts, session.delta(self.source)
-        strips.pinnable(
-            [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
-            self.made_once(
-                "strip",
-                lambda: [
-                    components.Budgeted(
-                        tags.budget_chip(b),
-                        weak=max(b.epsilon, o.budget.epsilon) >= odds_words.WEAK_FROM,
-                    )
-                    for b, o in zip(self.answer.budgets, self.odds, strict=True)
-                ],
-            ),
-            self.step,
-            facts,
-            pure=self.budget.is_pure,
-        )
-
     def promise(self) -> None:
         super().promise()
         guarantees.beyond_rule(self.budget.epsilon)
@@ -264,6 +244,27 @@ def _draw_steps(
 
 
 # -- to take away, and the folds ---------------------------------------------------------
+
+
+def share(scene: Scene) -> None:
+    """Offer link and pin beside what is protected and the budget, which follows the slider."""
+    facts, delta = scene.facts, session.delta(scene.source)
+    strips.pinnable(
+        [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
+        scene.made_once(
+            "strip",
+            lambda: [
+                components.Budgeted(
+                    tags.budget_chip(b),
+                    weak=max(b.epsilon, o.budget.epsilon) >= odds_words.WEAK_FROM,
+                )
+                for b, o in zip(scene.answer.budgets, scene.odds, strict=True)
+            ],
+        ),
+        scene.step,
+        facts,
+        pure=scene.budget.is_pure,
+    )
 
 
 def take_away(scene: Scene) -> None:

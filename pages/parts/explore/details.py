@@ -131,6 +131,6 @@ def _behind(scene: Scene, key: str) -> None:
 
 
 def _share(scene: Scene) -> None:
-    scene.share()
+    cards.share(scene)
     cards.take_away(scene)
     cards.numbers(scene)

@@ -2,7 +2,7 @@
 
 `case=upload` forbids link and download, `case=evil` puts markup into every word a visitor can
 choose, `case=plain` has no truth, no sampling range and no band, `case=refused` refuses the lowest
-budgets, `case=far` has public bounds far from all curves.
+budgets, `case=far` has public bounds far from all curves, `case=few` has few people.
 """
 
 import json
@@ -50,7 +50,9 @@ def payload(case):
         ),
     )
     budget = SimpleNamespace(
-        data=SimpleNamespace(n_curves=200, curves=lambda limit: curves[:limit]),
+        data=SimpleNamespace(
+            n_curves=20 if case == "few" else 200, curves=lambda limit: curves[:limit]
+        ),
         budgets=[Budget(epsilon, 2.5e-5) for epsilon in EPSILONS],
         times=facts.from_unit_time(t),
         releases=releases[:, :20],

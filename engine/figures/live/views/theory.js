@@ -28,7 +28,7 @@ function paintTheory(S) {                 // new data, size or theme
   const box = {left, top: 26, right: width - right, bottom: height - 44}, [first, last] = [epsilons[0], epsilons.at(-1)];
   const along = (value, from, to) => Math.log(value / from) / Math.log(to / from);
   const x = e => box.left + along(e, first, last) * (box.right - box.left), y = v => box.bottom - along(v, low, high) * (box.bottom - box.top);
-  S.rates = {svg: node, box, height, x, y};
+  S.rates = {svg: node, box, width, height, x, y};
   node.setAttribute('viewBox', `0 0 ${width} ${height}`);
   node.style.width = `${width}px`;
   const clip = svg('clipPath', {id: 'clip-rates'}, svg('rect', {x: box.left, y: box.top, width: box.right - box.left + 8, height: Math.max(0, box.bottom - box.top)}));
