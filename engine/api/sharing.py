@@ -1,4 +1,4 @@
-"""What can be sent to somebody who has no Python: one HTML file."""
+"""One HTML file for somebody who has no Python."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from engine.exports.one_file import SharedPage
 from engine.questions import kinds
 from engine.sources import Source, sources
 
+OPTIONS = ("--out", "--force", "--home", "--method", "--epsilon", "--delta", "--seed")
 _RENAMED = {"method": "mechanism", "epsilon": "budget.epsilon", "delta": "budget.delta"}
 
 

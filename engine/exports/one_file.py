@@ -58,19 +58,7 @@ class SharedPage:
     html: bytes
 
     def save(self, path: str | Path, force: bool = False) -> Path:
-        """Write the file.
-
-        Parameters
-        ----------
-        path : str or Path
-            Its name, such as "growth.html".
-        force : bool
-            True to replace a file of this name.
-
-        Returns
-        -------
-        Path
-            The file that was written.
+        """Write the file; one of this name is replaced with `force` alone.
 
         Raises
         ------

@@ -266,37 +266,6 @@ def compared(here: float, others: Mapping[str, float]) -> str:
     return f"Error at the same ε, relative to this method: {'; '.join(known)}." if known else ""
 
 
-def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """Why this method, or which has a smaller error: simulated errors at the same ε, by name.
-
-    Parameters
-    ----------
-    errors : mapping of str to float
-        Root mean squared errors by method, in the unit of values.
-    facts : PublicFacts
-        Its unit of values is that of `errors`.
-
-    Returns
-    -------
-    str
-        Empty where there is nothing to compare with.
-    """
-    known = {method: error for method, error in errors.items() if math.isfinite(error)}
-    best = min(known, key=lambda method: known[method], default=name)
-    others = [method for method in known if method != name]
-    if not others or name not in known:
-        return ""
-    if best == name:
-        other = min(others, key=lambda method: known[method])
-        lead = f"**{best}** has the smallest error of {len(known)} methods"
-    else:
-        other, lead = name, f"**{best}** has a smaller error than {name}"
-    smallest, next_to_it = (
-        in_unit(known[method], escape(facts.value_unit)) for method in (best, other)
-    )
-    return f"{lead}: {smallest} against {next_to_it}, simulated at the same ε."
-
-
 CHOOSE_BY_SIZES = (
     "Choose a method from sizes and public facts, or on simulated curves like "
     "these: a choice that depends on your own curves is not covered by ε."

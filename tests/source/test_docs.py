@@ -10,11 +10,13 @@ import pytest
 from engine import __main__ as command_line
 from engine import api, handbook
 from engine.answers import curve_questions
+from engine.commands import share
 from engine.commands.ask import parser_of
 from engine.core.errors import InputError
 from engine.language import glossary
 from engine.mechanisms import mechanisms
 from engine.questions.kinds import kinds
+from engine.sources import sources
 from engine.topics.compare import method_constants
 from pages.shared.places import PAGES
 
@@ -188,8 +190,12 @@ def test_the_guide_names_every_command_and_only_options_that_there_are():
     for question, options in of_cards:
         known = {f"--{p.name}" for p in curve_questions.get(question).parameters()}
         assert set(re.findall(r"--[a-z._]+", options)) <= known
-    assert asked and of_cards
-    other = re.sub(r"`ask(-card)? [^`]+`", "", chapter)
+    shared = re.findall(r"`share (\w+) (-[^`]+)`", chapter)
+    for key, options in shared:
+        known = {*share.OPTIONS, *(f"--source.{p.name}" for p in sources.get(key).parameters())}
+        assert set(re.findall(r"--[a-z._]+", options)) <= known
+    assert asked and of_cards and shared
+    other = re.sub(r"`(ask(-card)?|share) [^`]+`", "", chapter)
     assert set(re.findall(r"--[a-z-]+", other)) <= set().union(*commands().values())
 
 

@@ -359,19 +359,6 @@ def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(labe
     assert uncapital(label) == inside
 
 
-def test_a_line_says_whether_the_method_has_the_smallest_error_and_which_has_else():
-    facts = PublicFacts(value_unit="cm")
-    errors = {"Ours": 1.32, "Other": 6.73, "Third": math.nan}
-    assert quality.why_method("Ours", errors, facts) == (
-        "**Ours** has the smallest error of 2 methods: 1.32 cm against 6.73 cm, simulated at the same ε."
-    )
-    assert quality.why_method("Other", errors, facts) == (
-        "**Ours** has a smaller error than Other: 1.32 cm against 6.73 cm, simulated at the same ε."
-    )
-    assert quality.why_method("Third", errors, facts) == ""
-    assert quality.why_method("Ours", {"Ours": 1.0}, facts) == ""
-
-
 def test_rounds_of_fewer_than_ten_curves_are_warned_of():
     assert quality.few_in_a_round(9).startswith("**A round has only 9 curves.**")
     assert "only 1 curve." in quality.few_in_a_round(1)

@@ -48,17 +48,18 @@ function take(S, data) {
 function move(S, data) {                  // the server moved the figure: first mount, link, Back
   S.rev = data.rev;
   const known = window.__budgetRev === data.rev + location.pathname && window.__budget !== undefined;
-  S.picked = {budget: Math.min(known ? window.__budget : data.start, data.epsilons.length - 1), view: data.view};
+  S.picked = {budget: Math.min(known ? window.__budget : data.start, data.epsilons.length - 1), view: known && window.__view || data.view};
   S.reported = JSON.stringify(S.picked);
   clearTimeout(S.timer);
   window.__budgetRev = data.rev + location.pathname;
-  window.__budget = S.picked.budget;
+  Object.assign(window, {__budget: S.picked.budget, __view: S.picked.view});
   dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
 }
 
 // The picture that stood before the page did is gone; what was done in it holds here.
 function goOn(S, {picked, from, to, mix, paused, pull, game}, focused, wishes) {
   Object.assign(S, {picked, from, to, mix, paused, pull, game});
+  window.__view = picked.view;
   if (picked.budget !== S.data.start || picked.view !== S.data.view) S.reported = '';
   paint(S);
   if (focused) S.q(`#${focused}`)?.focus();
@@ -171,7 +172,7 @@ const isCurves = S => ['look', 'attack'].includes(S.picked.view);
 
 function see(S, view) {                   // another view of the same numbers
   if (S.picked.view === view) return;
-  S.picked.view = view;
+  S.picked.view = window.__view = view;
   Object.assign(S, {game: null, pull: null, reading: null});
   paint(S);
   report(S);

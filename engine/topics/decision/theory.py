@@ -35,6 +35,7 @@ from engine.topics.mean.live import tagged
 from engine.topics.sites.site_table import SiteRow
 
 NOTIONS = (Trust.CENTRAL, Trust.FEDERATED, Trust.LOCAL)
+COMING = "being simulated …"
 N_SITES = 4  # into which one site is split
 _SHORT = {Trust.CENTRAL: "CDP", Trust.FEDERATED: "FDP", Trust.LOCAL: "LDP"}
 _LIMITS = {
@@ -148,7 +149,7 @@ def theory_of(
         _notion(
             trust,
             errors[trust],
-            profiles.get(trust, "") if isinstance(profiles.get(trust, ""), str) else "",
+            _reason(profiles.get(trust, COMING)),
             None if weighted is None else weighted.over(rates[trust]),
             point,
         )
@@ -164,8 +165,12 @@ def _errors(profile: Profile | str) -> Array:
     return np.asarray(root_mean_square(profile.errors, axis=(1, 2)))
 
 
+def _reason(profile: Profile | str) -> str:
+    return profile if isinstance(profile, str) else ""
+
+
 def _notion(
-    trust: Trust, errors: Array, refused: Any, weighted: Weighted | None, point: Mapping[str, float]
+    trust: Trust, errors: Array, refused: str, weighted: Weighted | None, point: Mapping[str, float]
 ) -> Notion:
     if weighted is None:
         return Notion(trust, errors, refused, None, None)
@@ -296,6 +301,9 @@ def _range(theory: Theory, baseline: float | None) -> list[float]:
 def _words(theory: Theory, facts: PublicFacts) -> list[list[str]]:
     """Explain dots, dashes and elbows: each a name and a sentence."""
     factor = theory.factor
+    measured_on = (
+        "measured." if facts.is_simulated else "measured on curves simulated from public facts."
+    )
     missed = "" if math.isnan(factor) else f" They miss by a factor of {factor:.1f} at most."
     dashes = (
         f"theory. Two constants are fitted to CDP; FDP and LDP are predictions.{missed}"
@@ -303,7 +311,7 @@ def _words(theory: Theory, facts: PublicFacts) -> list[list[str]]:
         else "none, because too few errors are known to fit the constants."
     )
     words = [
-        ["Dots", "measured."],
+        ["Dots", measured_on],
         ["Dashes", dashes],
         [
             "◇ Elbows",

@@ -113,7 +113,7 @@ def _plain(tile: Tile, answer: MeanAnswer, shown: MeanAnswer, group: int) -> dic
 
 
 def heading(found: Mapping[Tile, MeanAnswer], epsilon: float) -> str:
-    """Name the method with the smallest error at a budget; empty if none publishes anything."""
+    """State the smallest error at a budget, and whose it is; empty if nothing is published."""
     errors: dict[str, float] = {}
     for tile, answer in found.items():
         step = [budget.epsilon for budget in answer.budgets].index(epsilon)
@@ -123,5 +123,9 @@ def heading(found: Mapping[Tile, MeanAnswer], epsilon: float) -> str:
         return ""
     facts = next(iter(found.values())).facts
     what = "distance from your own mean" if facts.is_upload else "error"
-    best = uncapital(min(errors, key=errors.__getitem__))
-    return f"At ε = {epsilon:g} the {best} has the smallest {what} of {len(found)} methods"
+    best = min(errors, key=errors.__getitem__)
+    least = numbers.in_unit(errors[best], facts.value_unit)
+    return (
+        f"At ε = {epsilon:g} the smallest {what} of {len(found)} methods is {least}: "
+        f"{uncapital(best)}"
+    )

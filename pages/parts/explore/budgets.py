@@ -105,18 +105,6 @@ def _least_errors(
     return [method for method in methods if method.label in few]
 
 
-def why_this_method(scene: Scene) -> None:
-    """Say beside the choice of a method whether its error is the smallest here."""
-    if scene.is_own:  # a choice by what these curves say would be a release nobody has paid for
-        st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
-    elif not scene.is_refused:
-        chosen_method, others = methods(scene)
-        errors = {
-            method.label: float(method.errors[scene.step]) for method in (chosen_method, *others)
-        }
-        st.markdown(f":small[{quality.why_method(chosen_method.label, errors, scene.facts)}]")
-
-
 def knows_methods(scene: Scene) -> bool:
     """True if the errors of other methods are ready."""
     return not uses_workers() or run.knows(mean_topic.other_methods, *_arguments(scene))

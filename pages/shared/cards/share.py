@@ -1,4 +1,4 @@
-"""What is on screen as one file for somebody who has no server."""
+"""The button that makes one file of what is on screen."""
 
 from __future__ import annotations
 

@@ -137,8 +137,8 @@ def _looks_first(request: DialogRequest) -> bool:
     asked = request.task, st.session_state.get("upload_file_last")
     if not files.has_file() or draft.is_example() or st.session_state.get("upload_looked") == asked:
         return False
-    st.session_state.upload_looked = asked
     upload = guarded(partial(reading.first_look, request.task))
+    st.session_state.upload_looked = asked  # only now: a run that is cut short has shown nothing
     if upload is None:
         return False
     st.session_state.pop("upload_look", None)  # on screen from here on

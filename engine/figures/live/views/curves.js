@@ -349,7 +349,7 @@ function paintCurves(S) {                 // new data, size, theme or game
   S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 7));
   const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
-  const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release, names ? names[1] : words.curves];
+  const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release === words.mean ? '' : words.release, names ? names[1] : words.curves];
   const others = [names ? names[0] : words.unpublished, names ? names[1] : words.moved];   // of a release that is none, of a pull
   const wider = (one, other) => wide(S, one) < wide(S, other) ? other : one;
   const right = phone ? 10 : 16 + Math.max(...[...labels, ...others, words.fog].map(text => wide(S, text) * 1.06));
@@ -459,7 +459,7 @@ function shout(S, words) {                // over the curves, in as many lines a
 
 function naming(S) {
   const button = S.q('#play'), {words} = S.data;
-  button.hidden = Boolean(S.game);
+  button.hidden = Boolean(S.game) || S.data.draws < 2;
   S.q('#noise').hidden = !S.data.new_noise || !S.paused;
   button.textContent = STILL.matches || question(S) ? words.next : S.paused ? words.play : words.pause;
 }

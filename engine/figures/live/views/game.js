@@ -90,7 +90,7 @@ function enlarged(S, half) {
 const isRefused = S => Boolean(S.data.refused[S.picked.budget]);
 
 function openGame(S, on) {
-  S.picked.view = on ? 'attack' : 'look';
+  S.picked.view = window.__view = on ? 'attack' : 'look';
   S.pull = S.reading = null;
   S.game = on ? newGame(S) : null;
   paint(S);
