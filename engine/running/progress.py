@@ -26,8 +26,11 @@ class ProgressLine:
     round: int = 0  # the one under way, from 1; 0 before the charge
     rounds: int = 0
     clock: Callable[[], float] = time.monotonic
-    _shown_at: float = field(default=-_SECONDS_ELSEWHERE, init=False)
+    _shown_at: float = field(init=False)  # or when it began
     _width: int = field(default=0, init=False)  # of the line in a terminal
+
+    def __post_init__(self) -> None:
+        self._shown_at = self.clock()
 
     @property
     def where(self) -> str:

@@ -207,20 +207,17 @@ def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resour
     return summary.table(files, kept.read, buckets.columns.spellings)
 
 
-def _read(files: Sequence[TableFile], reading: Reading, name: str = "Reading") -> Iterator[People]:
-    progress = stage(name, sum(file.size for file in files)) if name else _unheard
+def _read(files: Sequence[TableFile], reading: Reading) -> Iterator[People]:
+    progress = stage("Reading", sum(file.size for file in files))
     return read_batches(batches(files, reading, progress), reading)
-
-
-def _unheard(n: int) -> None:
-    return None
 
 
 def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
     """Read people as they stand, in each pass."""
 
     def read(with_ids: bool) -> Iterator[CurveTable]:
-        for people in people_in_order(_read(files, reading, ""), LineColumns(reading)):
+        lines = read_batches(batches(files, reading), reading)
+        for people in people_in_order(lines, LineColumns(reading)):
             yield _part_of_curves(people)[0]
 
     columns, summary = LineColumns(reading), _Summary(reading)
