@@ -504,13 +504,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         )
 
     def ignores_order(self, facts: PublicFacts) -> bool:
-        """Whether all that a release sends has the same bits in any order of the records.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """True if all that a release sends has the same bits in any order of the records."""
         return False
 
     def unsuited_because(self, facts: PublicFacts) -> str:

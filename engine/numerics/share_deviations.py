@@ -62,13 +62,12 @@ class ReadingBlock:
             Readings of each; they sum to N.
         """
         starts = np.cumsum(counts) - counts
-        return [
-            cls.of(
-                rows_of(times, starts, places, m), rows_of(values, starts, places, m), basis, design
-            )
-            for m in np.unique(counts[counts > 0]).tolist()
-            for places in in_lanes(np.flatnonzero(counts == m), m)
-        ]
+        blocks = []
+        for m in np.unique(counts[counts > 0]).tolist():
+            for places in in_lanes(np.flatnonzero(counts == m), m):
+                t, y = (rows_of(each, starts, places, m) for each in (times, values))
+                blocks.append(cls.of(t, y, basis, design))
+        return blocks
 
     @classmethod
     def of(cls, times: Array, values: Array, basis: Basis, design: Design) -> ReadingBlock:

@@ -35,7 +35,7 @@ _SWING = 2.0  # how far their mean curve rises and falls about it, over that of 
 _LEVELS = (np.arange(400) + 0.5) / 400  # shares of people, for the mean within the bounds
 _MOST_PEOPLE = 5000  # drawn of larger studies, where these count as all
 _FREE = 20  # of them at each site who are drawn freely, at least
-_PAIR, _GROUP = 2, 100  # people whose deviations cancel, and skewed ones whose average is exact
+_PAIR = 2  # people whose deviations cancel
 
 
 class SimulatedTwin(ABC):
@@ -86,10 +86,8 @@ class Twin(Source[CurveData], SimulatedTwin):
     pairs of opposite deviations at the same times. A function of deviations that is odd, as a
     clipped deviation is, cancels in pairs, so that the variance of its average is (m²/n) S/m² = S/n
     for people of variance S: that of n people, while noise, clipping and bias are those of n as
-    well. Skewed people have no mirror images: they come in groups of 100 at the same times, scaled
-    such that every group has the mean curve as its average. Neglected are what bounds and, for
-    skewed people, clipping leave of such groups, and that released spreads and second moments are
-    known as well as from m people.
+    well. Neglected are what bounds leave of pairs, and that released spreads and second moments are
+    known as well as from m people. Skewed people have no mirror images: all of them are drawn.
 
     Raises
     ------
@@ -169,10 +167,10 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @property
     def n_drawn(self) -> int:
-        return self.n_observations * sum(free + balanced for free, balanced in self._drawn)
+        return self.n_observations * sum(free + paired for free, paired in self._drawn)
 
     def of_few(self) -> Twin:
-        return replace(self, is_of_few=True)
+        return self if self.is_skewed else replace(self, is_of_few=True)
 
     @property
     def truth(self) -> Truth:
@@ -189,7 +187,7 @@ class Twin(Source[CurveData], SimulatedTwin):
         sampled = self._skewed if self.is_skewed else self._symmetric
         times, values = sampled(np.tile(drawn, (n_repeats, 1)), rng)
         np.clip(values, facts.value_low, facts.value_high, out=values)
-        people = [free + balanced for free, balanced in drawn]
+        people = [free + paired for free, paired in drawn]
         return CurveData(
             times=times.reshape(n_repeats, -1),
             values=values.reshape(n_repeats, -1),
@@ -206,21 +204,17 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @property
     def _drawn(self) -> list[tuple[int, int]]:
-        """People of each site who are drawn freely, and in groups that cancel."""
+        """People of each site who are drawn freely, and in pairs."""
         n = sum(self.people)
         if not self.is_of_few or n <= _MOST_PEOPLE:
             return [(people, 0) for people in self.people]
-        whole, share = max(self._group, _FREE), _MOST_PEOPLE / n
-        return [_free_and_balanced(people, share * people, whole) for people in self.people]
-
-    @property
-    def _group(self) -> int:
-        return _GROUP if self.is_skewed else _PAIR
+        share = _MOST_PEOPLE / n
+        return [_free_and_paired(people, share * people) for people in self.people]
 
     @property
     def groups(self) -> Indices:
         """The group of each person who is drawn, (people,): those of one have the same times."""
-        sizes = _group_sizes(np.array(self._drawn), self._group)
+        sizes = _group_sizes(np.array(self._drawn))
         return np.repeat(np.arange(len(sizes)), sizes)
 
     @property
@@ -234,20 +228,13 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     def _skewed(self, drawn: Indices, rng: np.random.Generator) -> tuple[Array, Array]:
         """Times and values, (people, observations) each."""
-        sizes = _group_sizes(drawn, _GROUP)
-        times = np.repeat(self._times(len(sizes), rng), sizes, axis=0)
-        v, is_free = self._variance, np.repeat(np.tile([True, False], len(drawn)), drawn.ravel())
+        times, v = self._times(int(drawn.sum()), rng), self._variance
         levels = rng.standard_gamma(1 / v, (len(times), 1))
-        relative = (v * levels) * (v * rng.standard_gamma(1 / v, times.shape))
-        groups = relative[~is_free].reshape(-1, _GROUP, times.shape[1])
-        relative[~is_free] = (groups / groups.mean(axis=1, keepdims=True)).reshape(
-            -1, times.shape[1]
-        )
-        return times, self.mean(times) * relative
+        return times, self.mean(times) * (v * levels) * (v * rng.standard_gamma(1 / v, times.shape))
 
     def _symmetric(self, drawn: Indices, rng: np.random.Generator) -> tuple[Array, Array]:
         """Times and values, (people, observations) each."""
-        sizes = _group_sizes(drawn, _PAIR)
+        sizes = _group_sizes(drawn)
         times = self._times(len(sizes), rng)
         polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
         weights = rng.standard_normal((len(times), polynomials.shape[1]))
@@ -309,22 +296,22 @@ class Twin(Source[CurveData], SimulatedTwin):
         )
 
 
-def _free_and_balanced(people: int, most: float, whole: int) -> tuple[int, int]:
-    """Return how many of a site are drawn freely, m²/n, and how many in groups, the rest of m.
+def _free_and_paired(people: int, most: float) -> tuple[int, int]:
+    """Return how many of a site are drawn freely, m²/n, and how many in pairs, the rest of m.
 
-    Both are multiples of `whole`, and the first is above 0: very large sites have a few more
+    Both are multiples of `_FREE`, and the first is above 0: very large sites have a few more
     people, and very small ones are drawn whole.
     """
-    free = max(1, int(most**2 / people / whole))
-    together = round(math.sqrt(free * people / whole))
-    if together * whole >= people:
+    free = max(1, int(most**2 / people / _FREE))
+    together = round(math.sqrt(free * people / _FREE))
+    if together * _FREE >= people:
         return people, 0
-    return free * whole, (together - free) * whole
+    return free * _FREE, (together - free) * _FREE
 
 
-def _group_sizes(drawn: Indices, size: int) -> Indices:
-    """Count the people of each group, of one person where they are free."""
-    kinds = np.tile([1, size], len(drawn))
+def _group_sizes(drawn: Indices) -> Indices:
+    """Count the people of each group, one who is free or a pair."""
+    kinds = np.tile([1, _PAIR], len(drawn))
     return np.repeat(kinds, drawn.ravel() // kinds)
 
 

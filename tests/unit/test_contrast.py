@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.core import palette
-from engine.topics.mean.live import _COLOURS
+from engine.topics.mean.live import COLOURS
 
 THEMES = ("light", "dark")
 CONFIG = tomllib.loads(
@@ -49,5 +49,5 @@ def test_marks_have_three_to_one(name):
     assert palette.colour("page", name) == page
     for role in ("raw", "truth", "without", "bias", "gradient", "functional", "wavelet", "sparse"):
         assert contrast(palette.colour(role, name), page) >= 3, role
-    for colour in _COLOURS[name].values():
+    for colour in COLOURS[name].values():
         assert contrast(colour, page) >= 3
