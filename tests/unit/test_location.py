@@ -290,7 +290,9 @@ def test_shares_of_times_are_counted_and_a_curve_that_is_no_number_has_none():
     assert shares[0].T.tolist() == [[0.5, 0.0, 0.25, 0.25], [0.0] * 4, [0.0] * 4]
 
 
-@pytest.mark.parametrize("basis", [Basis(4, family="cosine"), Basis(3, family="fourier")], ids=["cosine", "fourier"])
+@pytest.mark.parametrize(
+    "basis", [Basis(4, family="cosine"), Basis(3, family="fourier")], ids=["cosine", "fourier"]
+)
 def test_without_noise_the_design_is_that_of_the_times(basis):
     """E φφ' under the density 0.4 + 1.2t, by 400 000 stratified times."""
     rng = Stratified(np.random.default_rng(1))
