@@ -56,7 +56,7 @@ def store_views(views: Mapping[str, Any]) -> None:
 
 def script(sent: Mapping[str, Any]) -> bytes:
     """Write the file for a figure, from `engine.topics.mean.live.figure_message`."""
-    parts = {
+    parts: dict[str, Any] = {
         "tag": sent["curves"]["tag"],
         "packed": base64.b64encode(pack(sent)).decode(),
         "html": part("figure.html"),
