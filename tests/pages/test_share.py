@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.opening import own_curves, visit
+from tests.pages.opening import visit
 
 
 def dialog_of(at, key):
