@@ -24,7 +24,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Views:
-    """What a further view shows of a scene, and what is still to be computed."""
+    """Messages about the further view on screen, and answers that it waits for."""
 
     def __init__(self, scene: Scene) -> None:
         current = self._current = session.current()
