@@ -1,4 +1,4 @@
-"""Write the pictures of the README: one of the first figure, and one of each page of the menu.
+"""Write the still pictures of the README, one of each page of the menu.
 
     python scripts/write_pictures.py [FOLDER]
 
@@ -21,7 +21,6 @@ from scripts import count_screens, find_browser  # noqa: E402
 FOLDER = ROOT / "docs" / "pictures"
 SIZE = {"width": 1280, "height": 800}
 SHOWN = {"x": 0, "width": 1280, "height": 620}
-START = 60  # below the menu, for the first picture
 COLOURS = 96
 MOST_BYTES = 150_000
 
@@ -40,8 +39,7 @@ def pictures(url: str) -> Iterator[tuple[str, bytes]]:
             page.set_default_timeout(600_000)
             page.goto(f"{url}/{place}")
             count_screens.measure(page, place)  # waits until nothing moves
-            for name in ["first", place] if place == "explore" else [place]:
-                yield name, page.screenshot(clip={**SHOWN, "y": START if name == "first" else 0})
+            yield place, page.screenshot(clip={**SHOWN, "y": 0})
             page.close()
         browser.close()
 

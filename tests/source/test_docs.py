@@ -217,7 +217,8 @@ def test_the_readme_is_short_and_its_pictures_are_small():
     pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme)
     assert len(readme.split()) <= 700
     assert len(pictures) == 1 + len({title for section, _, title in PAGES if not section})
-    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
+    most = {".png": 150_000, ".webp": 1_000_000}  # one of them moves
+    assert all((ROOT / each).stat().st_size < most[Path(each).suffix] for each in pictures)
 
 
 @pytest.mark.parametrize("title", [t for t in TITLES if t != "Explore"])

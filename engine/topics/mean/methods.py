@@ -75,8 +75,6 @@ def payload(
         What the figure shows: curves are sent as differences from its mean without protection.
     found : mapping of Tile to MeanAnswer
         Each method on the same curves, at the same budgets.
-    chosen : str
-        Label of the method on screen.
     group : int
         Curves of one person, for the attacker's accuracy.
     """

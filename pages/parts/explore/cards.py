@@ -27,9 +27,10 @@ from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.explore.views import Views
 from pages.shared import components
-from pages.shared.cards import better, guarantees, share
+from pages.shared.cards import better, guarantees
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import shape as shape_cards
+from pages.shared.cards import share as share_card
 from pages.shared.frame import controls, layout, strips
 from pages.shared.state import run, session, settings
 
@@ -296,7 +297,7 @@ def take_away(scene: Scene) -> None:
             else "A file for the command line: python -m engine run FILE",
         )
         if not scene.is_own:
-            share.button("explore", partial(_shared, scene), scene.source.key)
+            share_card.button("explore", partial(_shared, scene), scene.source.key)
     if scene.is_own:
         st.markdown(NOT_SHARED)
 

@@ -22,9 +22,10 @@ _SIZES = ("n", "m", "S")  # symbols of sizes
 def data_and_method(source: Source) -> None:
     """Draw the popover of the data, with its file drop and sizes, and the choice of a method."""
     with st.container(horizontal=True, vertical_alignment="center", key="instrument_line"):
-        place = "data_own" if session.uploaded() else "data"  # the new one is closed
-        with st.popover(f":small[Data] **{_name(source)}**", key=place):
-            controls.source_choice()
+        # with a file on screen a new popover, which is closed, and a new choice in it
+        own = "_own" if session.uploaded() else ""
+        with st.popover(f":small[Data] **{_name(source)}**", key=f"data{own}"):
+            controls.source_choice(key=f"source{own}")
             if not session.uploaded():
                 _sizes()
             panel.drop(settings.TASK)

@@ -24,7 +24,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Views:
-    """What a further view shows of a scene, and what is still to be computed."""
+    """Messages about the further view on screen, and answers that it waits for."""
 
     def __init__(self, scene: Scene) -> None:
         current = self._current = session.current()
@@ -56,7 +56,7 @@ class Views:
         if self._stored:
             return dict(self._stored[view])
         known = self._answers
-        if view == "theory" and Trust.CENTRAL not in known:
+        if not known or (view == "theory" and Trust.CENTRAL not in known):
             return None
         name = digest((tuple(self._calls.items()), len(self._waiting)))
         return self._scene.made_once(

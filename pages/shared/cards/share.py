@@ -11,11 +11,11 @@ from engine.exports.one_file import SharedPage
 
 def button(key: str, make: Callable[[], SharedPage], stem: str) -> None:
     """Offer a page as one file; `stem` begins the file's name."""
-    if st.button("Share", icon=":material/ios_share:", key=f"share_{key}"):
+    if st.button("Share as one file", icon=":material/ios_share:", key=f"share_{key}"):
         _dialog(key, make, stem)
 
 
-@st.dialog("Share")
+@st.dialog("Share as one file")
 def _dialog(key: str, make: Callable[[], SharedPage], stem: str) -> None:
     page, file = make(), f"{stem}.html"
     st.markdown(

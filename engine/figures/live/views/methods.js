@@ -39,7 +39,7 @@ function paintMethods(S) {                // new data, size or theme
 
 function showMethods(S) {                 // one budget; returns what is said under the figure
   const {words} = S.data, equal = S.q('#equal');
-  if (!S.methods) { equal.hidden = true; return {text: words.coming, isWeak: false}; }
+  if (!S.methods?.all.length) { equal.hidden = true; return {text: words.coming, isWeak: false}; }
   const at = new Map(S.methods.all.map(method => [method.label, stepOf(S, method)]));
   const error = method => method.errors[at.get(method.label)] ?? Infinity;
   const sorted = [...S.methods.all].sort((one, other) => error(one) - error(other)), best = error(sorted[0]);
