@@ -148,7 +148,7 @@ def _of_ledger(
             f"this machine does not make it again. {reason}",
         )
         return
-    stated = card.get("versions")
+    stated = card.get("versions") or {}
     versions = json.loads(made[CARD]).get("versions") == stated
     versions = versions and stated.get("privacy_curves") == __version__
     for name in sorted({*files} & {*made}):

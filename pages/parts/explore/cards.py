@@ -320,10 +320,13 @@ def _shared(scene: Scene) -> SharedPage:
     """Write the figure as one file, at the ε and in the view of the page."""
     question, start = scene.question(), scene.start
     return of_mean(
-        *(question[name] for name in ("source", "mechanism", "budget", "seed")),
+        question["source"],
+        question["mechanism"],
+        question["budget"],
+        question["seed"],
         scene.answer,
         question.person,
-        start.view,
+        start.view if start.view == "attack" else "look",
     )
 
 
