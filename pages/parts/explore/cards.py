@@ -312,7 +312,7 @@ def _shared(scene: Scene) -> SharedPage:
         question["seed"],
         scene.answer,
         question.person,
-        start.view,
+        start.view if start.view == "attack" else "look",
     )
 
 
