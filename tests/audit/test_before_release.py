@@ -50,7 +50,7 @@ TAGGED = {
     "ordinary",
     "sampling",
     "truth",
-    "study",
+    "from_own_mean",
     "band",
     "warnings",
     "not_shown",

@@ -115,7 +115,7 @@ def opened(browser, folder, address):
 def test_a_file_draws_itself_and_asks_for_nothing(opened, name, over):
     page = opened(name, over=over)
     expect(page.locator("#host svg").first).to_be_visible()
-    page.wait_for_timeout(200)  # what asks late, asks within this
+    page.wait_for_load_state("networkidle")  # what asks late, asks by then
     assert len(page.asked) == 1 and page.said == []
 
 
