@@ -38,30 +38,30 @@ class _File(NamedTuple):
 
 _FILES = {
     DataType.CURVES: _File(
-        "Curves as CSV, TSV or XLSX: a row per observation, or a row or column "
+        "Curves as CSV, XLSX or Parquet: a row per observation, or a row or column "
         "per curve; or exports of glucose monitors, GGIR or Green Button, a "
         "file per person in a .zip",
         examples.GROWTH_CURVES,
         {"time": "Column of times", "value": "Column of values"},
     ),
     DataType.READINGS: _File(
-        "Observations as CSV, TSV or XLSX: one row per person",
+        "Observations as CSV, XLSX or Parquet: one row per person",
         examples.TEMPERATURES,
         {"time": "Column of times", "value": "Column of values"},
     ),
     DataType.RECORDS: _File(
-        "Records as CSV, TSV or XLSX: one row per record, numbers in columns", examples.RECORDS, {}
+        "Records as CSV, XLSX or Parquet: one row per record, numbers in columns", examples.RECORDS, {}
     ),
     Counted.OUTCOMES: _File(
-        "Times as CSV, TSV or XLSX: a row per person, or per interval",
+        "Times as CSV, XLSX or Parquet: a row per person, or per interval",
         examples.OUTCOMES,
         {"time": "Time, or end date", "status": "Status"},
     ),
     Counted.VALUES: _File(
-        "Values as CSV, TSV or XLSX: one row per person", examples.CONCENTRATIONS, {"time": "Value"}
+        "Values as CSV, XLSX or Parquet: one row per person", examples.CONCENTRATIONS, {"time": "Value"}
     ),
     Counted.LABELS: _File(
-        "Scores and labels as CSV, TSV or XLSX: one row per person",
+        "Scores and labels as CSV, XLSX or Parquet: one row per person",
         examples.SCORES,
         {"time": "Score", "status": "Label"},
     ),
