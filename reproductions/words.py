@@ -32,26 +32,31 @@ def overview(settled: Sequence[SettledClaim]) -> str:
     of_documents, of_ours = (
         [each for each in settled if each.claim.is_ours is ours] for ours in (False, True)
     )
-    by_verdict = Counter(each.verdict for each in of_documents)
-    failed, apart = (
-        by_verdict[verdict] for verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_COMPARABLE)
+    held, failed, apart = (
+        sum(each.verdict == verdict for each in of_documents)
+        for verdict in (ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.NOT_COMPARABLE)
     )
     lines = [
-        f"**{by_verdict[ClaimVerdict.HOLDS]} of {len(of_documents)} claims hold**, {failed} fail, and "
-        f"{apart} are not comparable.",
-        *(
-            f"- {capital(verdict)}: {_by_reason(of_documents, verdict)}."
-            for verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_COMPARABLE)
-            if by_verdict[verdict]
-        ),
+        f"**{held} of {len(of_documents)} claims hold**, {failed} fail, and {apart} are not comparable.",
+        "",
+        *(f"- {line}" for line in _exceptions(of_documents)),
     ]
     if of_ours:
-        passing = sum(each.finding.holds for each in of_ours)
-        lines.append(
-            f"- **{passing} of our {len(of_ours)} extra checks pass**; most of the rest test a "
-            "method outside its published setting."
-        )
-    return "\n".join([lines[0], "", *lines[1:]])
+        passing = sum(each.verdict == ClaimVerdict.HOLDS for each in of_ours)
+        lines += [
+            f"- **{passing} of our {len(of_ours)} extra checks pass**.",
+            *(f"  - {line}" for line in _exceptions(of_ours)),
+        ]
+    return "\n".join(lines)
+
+
+def _exceptions(settled: Sequence[SettledClaim]) -> list[str]:
+    """List the reasons of each verdict but *holds*."""
+    return [
+        f"{capital(verdict)}: {reasons}."
+        for verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_COMPARABLE)
+        if (reasons := _by_reason(settled, verdict))
+    ]
 
 
 def _by_reason(settled: Sequence[SettledClaim], verdict: ClaimVerdict) -> str:

@@ -11,7 +11,6 @@ file. A published curve has a module of its own, which sees published files alon
 from __future__ import annotations
 
 import base64
-import html
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -85,10 +84,7 @@ class SharedPage:
 
 def _frame(kind: str, content: str, title: str) -> str:
     """Write a frame in ASCII: a host of another encoding would change a script, and its digest."""
-    frame = (
-        f'<iframe {kind}="{html.escape(content)}" width="100%" height="{HEIGHT}" loading="lazy" '
-        f'sandbox="allow-scripts allow-downloads" title="{html.escape(title)}"></iframe>'
-    )
+    frame = render("frame", kind=kind, content=content, height=HEIGHT, title=title)
     return frame.encode("ascii", "xmlcharrefreplace").decode()
 
 

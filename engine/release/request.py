@@ -80,7 +80,7 @@ from engine.core.plain import checked_object
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.privacy.failure import usual_delta
-from engine.release import certified, data_sections, groups
+from engine.release import data_sections, groups
 from engine.sources import Source
 from engine.uploads.batches import is_in_batches
 from engine.uploads.bounded import read_people
@@ -132,6 +132,8 @@ def checked(text: str) -> tuple[dict[str, Any], str]:
     InputError
         Naming the key that is unknown, missing or out of range.
     """
+    from engine.release import certified  # on first use: pages that read no request need no ledger
+
     plain = checked_object(json_of(text, "request"), "request", _KEYS)
     parsing.check_version(plain)
     name = plain.get("name", "")
@@ -359,6 +361,8 @@ def _are_stored(files: Sequence[TableFile], data: Mapping[str, Any], mechanism: 
     can = mechanism.reads_blocks and "group" not in data_sections.reading_in(data).columns
     is_large = not is_one or files[0].size > MAX_BYTES
     if is_large and not mechanism.reads_blocks:
+        from engine.release import certified
+
         raise certified.in_memory_alone(mechanism)
     return is_large or (can and files[0].size > _LIKELY_MANY and is_in_batches(files[0]))
 

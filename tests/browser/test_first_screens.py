@@ -30,8 +30,12 @@ def test_words_controls_and_folds_are_those_on_screen(open_app):
 
 
 def test_a_screen_beyond_its_limits_is_told_by_how_much(capsys):
-    long = Screen("explore", (71, 500), (9, 40), 3, (), ())
-    assert long.excess() == ["71 words, at most 70", "9 controls, at most 8", "3 folds, at most 2"]
+    long = Screen("explore", (71, 500), (11, 40), 3, (), ())
+    assert long.excess() == [
+        "71 words, at most 70",
+        "11 controls, at most 10",
+        "3 folds, at most 2",
+    ]
     assert Screen("decide", (71, 500), (9, 40), 2, (), ()).excess() == []
     assert count_screens.report(iter([long])) == 1
     assert count_screens.report(iter([Screen("decide", (1, 0), (1, 0), 0, (), ())])) == 0

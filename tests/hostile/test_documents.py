@@ -11,10 +11,13 @@ import pytest
 from jinja2 import meta, nodes
 
 from engine import templates
+from engine.exports import one_file
 from engine.exports.files import handout
 from engine.exports.looking import looked_at
 from engine.exports.memo import comparison_memo, decision_memo, study_memo
+from engine.exports.one_file import SharedPage
 from engine.figures import rendered
+from engine.figures.live import figure_script
 from engine.figures.theme import Chart
 from engine.lessons.what_epsilon_does import WhatEpsilonDoes
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -46,8 +49,9 @@ EVIL = [
 ]
 ROOT = Path(templates.__file__).parents[2]
 FILES = sorted(Path(templates.__file__).parent.glob("*.jinja"))
-# The only markup that is not escaped: drawings of our own code, or of plotly.
-DRAWINGS = {
+# The only markup that is not escaped: drawings of our own code, or of plotly; files of the program;
+# and what is in base64.
+UNESCAPED = {
     ("handout.html.jinja", "guess"),
     ("handout.html.jinja", "answer"),
     ("report.html.jinja", "picture"),
@@ -55,7 +59,12 @@ DRAWINGS = {
     ("study_memo.html.jinja", "chart"),
     ("look.html.jinja", "drawing"),
     ("look_in_notebook.html.jinja", "drawing"),
+    ("check.html.jinja", "script"),
+    ("one_file.html.jinja", "style"),
+    ("one_file.html.jinja", "sent"),
+    ("one_file.html.jinja", "script"),
 }
+OF_THE_PROGRAM = {"check.html.jinja"}  # no word of anybody else is filled in
 DRAWERS = {f"engine/{part}.py" for part in ("figures/drawn", "release/picture")}  # of SVG, by hand
 
 
@@ -148,7 +157,7 @@ def documents(planned, worked, release, study):
             ]
         )
 
-    def lesson(word):
+    def of_lesson(word):
         axis = replace(worked.picture.x, title=word, ticks=((worked.picture.x.low, word),))
         picture = replace(
             worked.picture,
@@ -158,12 +167,38 @@ def documents(planned, worked, release, study):
             alt_after=word,
             marks=tuple(replace(mark, label=word) for mark in worked.picture.marks),
         )
-        return handout(
-            WhatEpsilonDoes,
-            replace(worked, words=dict.fromkeys(worked.words, word), picture=picture, budget=word),
-            3,
-            word,
+        return replace(
+            worked, words=dict.fromkeys(worked.words, word), picture=picture, budget=word
         )
+
+    def one_figure(word):
+        return one_file.page(
+            "one_figure",
+            word,
+            ("figure.html", "figure.css"),
+            figure_script(),
+            {"curves": {"title": word}},
+            {word: word},
+            table={"caption": word, "columns": [word], "rows": [[word]]},
+            origin=word,
+            credit=word,
+            method=word,
+            again=word,
+            home=word,
+            statements=[word, word],
+        ).html
+
+    def demo(word):
+        line = {"kind": word, "d": word}
+        link = {"href": word, "what": word}
+        return templates.render(
+            "demo",
+            title=word,
+            tiles=[link | {"picture": [line]}],
+            lessons=[link],
+            has_docs=True,
+            size=(1, 1),
+        ).encode()
 
     def report(word):
         def named(columns):
@@ -222,12 +257,18 @@ def documents(planned, worked, release, study):
     return {
         "decision_memo": decision,
         "comparison_memo": comparison,
-        "handout": lesson,
+        "handout": lambda word: handout(WhatEpsilonDoes, of_lesson(word), 3, word),
         "report": report,
         "exhibit": exhibit,
         "study_memo": of_study,
         "look": lambda word: look(word).html().encode(),
         "look_in_notebook": lambda word: look(word)._repr_html_().encode(),
+        "one_figure": one_figure,
+        "one_lesson": lambda word: (
+            one_file.of_lesson(WhatEpsilonDoes, of_lesson(word), 3, word).html
+        ),
+        "frame": lambda word: SharedPage(word, word.encode())._repr_html_().encode(),
+        "demo": demo,
     }
 
 
@@ -243,18 +284,22 @@ def test_words_in_a_document_add_no_element_and_no_attribute_and_are_read_as_the
 
 def test_every_document_is_tried(documents):
     used = {name for file in FILES for name in meta.find_referenced_templates(tree(file))}
-    assert {file.name for file in FILES} - used == {f"{name}.html.jinja" for name in documents}
+    tried = {f"{name}.html.jinja" for name in documents}
+    assert {file.name for file in FILES} - used == tried | OF_THE_PROGRAM
+    for name in OF_THE_PROGRAM:
+        (file,) = (file for file in FILES if file.name == name)
+        assert meta.find_undeclared_variables(tree(file)) == {"script", "digest"}
 
 
 def tree(file):
     return templates.environment.parse(file.read_text("utf-8"))
 
 
-def test_nothing_but_drawings_is_left_unescaped_each_with_its_reason():
+def test_only_drawings_and_files_of_the_program_are_left_unescaped_each_with_its_reason():
     filters = [(file.name, each) for file in FILES for each in tree(file).find_all(nodes.Filter)]
     assert {each.name for _, each in filters} == {"safe", "plain", "split_marked"}
     unescaped = [(file, each.node.name) for file, each in filters if each.name == "safe"]
-    assert sorted(unescaped) == sorted(DRAWINGS)
+    assert sorted(unescaped) == sorted(UNESCAPED)
     for file in FILES:
         marked = [
             (line, above)

@@ -140,7 +140,9 @@ def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
 
 def test_a_method_without_a_law_says_how_many_devices_are_simulated():
     at = visit("decide", "c-sparse_curves~c.n_curves-2000~m-noisy_gradient_mean~noise-person")
-    assert any(f"at most {decision_topic.MAX_DEVICES}" in error.value for error in at.error)
+    assert any(
+        f"At most {decision_topic.MAX_DEVICES} are simulated" in error.value for error in at.error
+    )
 
 
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():

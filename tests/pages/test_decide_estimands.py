@@ -184,7 +184,7 @@ def test_real_records_are_refused_with_a_button_that_takes_simulated_ones():
 
 def test_too_many_devices_are_refused_with_a_button_that_lets_sites_add_the_noise():
     at = visit("decide", f"{STUDIES['density']}0~d.n_curves-1000~decided-density~noise-person")
-    assert f"at most {decision_topic.MAX_DEVICES}" in at.error[0].value
+    assert f"At most {decision_topic.MAX_DEVICES} are simulated" in at.error[0].value
     at.button(key="let_sites").click().run()
     assert not at.error and at.session_state.settings.noise_place == "sites"
 

@@ -349,7 +349,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     ("token", "state", "reason"),
     [
         ("example-table-3", {}, "Figures and tables of the paper are theory alone"),
-        ("c-sea_temperature", {}, "the truth is not known"),
+        ("c-sea_temperature", {}, "The truth of these curves is not known"),
         ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
         ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
         ("r-sparse_mean_trusted", {}, "no method here gives a confidence band"),

@@ -577,7 +577,7 @@ def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent(monk
     wording.found("preview simulated", [header.value for header in at.header], 2)
     spec = dict(charts)["chart_release_preview"]
     assert any(trace.get("fill") == "tonexty" for trace in spec["data"])
-    assert "it costs nothing" in words(at) and "three peaks of" in words(at)
+    assert "It costs no budget" in words(at) and "Three peaks" in words(at)
     assert not ledger.Ledger().entries()
 
 
@@ -593,7 +593,7 @@ def test_the_preview_is_made_of_stated_facts_and_sizes_alone():
             [
                 text.value
                 for text in at.markdown
-                if "root mean squared" in text.value or "three peaks" in text.value
+                if "root mean squared" in text.value or "Three peaks" in text.value
             ]
         )
     assert seen[0] == seen[1] and len(seen[0]) == 2

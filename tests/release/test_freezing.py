@@ -211,7 +211,7 @@ def test_an_incomplete_reading_is_refused_before_anything_is_frozen(study, tmp_p
         )
         == 2
     )
-    assert "name people" in capsys.readouterr().err and len(frozen_in(study.ledger)) == 1
+    assert "names people" in capsys.readouterr().err and len(frozen_in(study.ledger)) == 1
 
 
 def test_published_data_have_nothing_to_freeze(tmp_path, capsys):

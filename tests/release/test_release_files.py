@@ -830,7 +830,7 @@ def test_what_sizes_let_expect_is_said_of_noise_alone_and_never_reads_as_accurac
         ReleasedBand("pointwise", 9, (0.0, 1.0), 1.0), Feasibility(size), (), 0.0, 0.01
     )
     said = sentences.headline(narrow, NARROW, Budget(1.0), 18)
-    assert "privacy noise is" in said
+    assert "privacy noise" in said
     wording.found("nothing about smoothing", said)
     assert not {"usable", "good", "nearly free"} & {*said.replace(".", "").split()}
 

@@ -497,7 +497,7 @@ def test_files_are_written_whole_or_not_at_all_on_a_full_disk(tmp_path, monkeypa
     assert not list((tmp_path / "out").iterdir())
     assert __main__.main(command) == 0
     assert "made again" in capsys.readouterr().out
-    assert len(list((tmp_path / "out").iterdir())) == 5
+    assert len(list((tmp_path / "out").iterdir())) == 8
 
 
 # -- the command ----------------------------------------------------------------------------------

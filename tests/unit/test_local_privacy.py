@@ -134,7 +134,7 @@ def test_where_no_law_is_proved_more_devices_than_are_simulated_are_refused():
         (AdaptiveMean(), 0.0),
         (AdaptiveMean(design="unknown"), None),
     ):
-        with pytest.raises(InputError, match=f"at most {decision_topic.MAX_DEVICES}"):
+        with pytest.raises(InputError, match=f"At most {decision_topic.MAX_DEVICES}"):
             profile(replace(DEVICES, n_servers=1), mechanism, rows, delta=delta)
 
 

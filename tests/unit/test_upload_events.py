@@ -408,7 +408,7 @@ def test_a_large_code_for_a_missing_time_is_told_by_its_distance(last, is_refuse
             "from,to,end\n2024-01-01,2024-03-01,death\n2024-01-01,2024-05-01,alive\n",
             DATES,
             "years",
-            "read in days",
+            "are in days, and your range is in years",
         ),
         (
             "from,to,end\n2024-01-01,2024-03-01,death\n2024-01-01,,death\n2024-01-01,,death\n",

@@ -185,7 +185,7 @@ def test_a_range_in_hours_stops_times_that_are_read_in_years():
         observations=24,
         time_unit=glucose.time_unit,
     )
-    with pytest.raises(InputError, match="read in years, and the stated range is in hours") as no:
+    with pytest.raises(InputError, match="are in years, and your range is in hours") as no:
         Upload(curves=curves, declared=facts)
     wording.found("time counted", no.value.hint)
     with pytest.raises(
