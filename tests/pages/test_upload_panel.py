@@ -14,7 +14,6 @@ from engine.release.ledger import Ledger
 from engine.release.published import publish
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.reading_of_files import Reading
-from pages.shared import components
 from pages.shared.uploads import files as own_files
 from tests import files
 from tests.pages.opening import visit
@@ -512,12 +511,10 @@ def test_one_centre_and_each_site_are_what_is_stated_of_a_column_of_sites(monkey
 
 
 def test_sites_that_add_their_own_noise_are_those_of_the_column(monkeypatch):
-    strips = []
-    monkeypatch.setattr(components, "strip", lambda chips, *_, **__: strips.append(chips))
     at = answer(dropped(monkeypatch, with_hospitals()), TRUST, EACH_SITE)
     show(state(confirm(at), first=2, last=18))
     assert at.session_state["upload"].sizes.n_servers == 3
-    wording.found("sites own noise", [chip.text for chip in strips[-1]], 3)
+    wording.found("sites own noise", words(at), 3)
     assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "sites"
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from engine.language import tags
 from engine.language.numbers import whole
 from engine.sources import Source
+from engine.uploads import stated
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, drawer
 from pages.shared.frame.drawer import Detail
@@ -76,6 +77,11 @@ def below(details: Sequence[Detail]) -> None:
 
 
 def eyes_only(scene: Scene) -> None:
-    """Mark one's own curves, which are not private."""
-    if scene.is_own and not scene.facts.is_proposed:  # a first look says it in its own line
-        st.markdown(f":orange-badge[:material/visibility_lock: {tags.FOR_YOUR_EYES}]")
+    """Mark one's own curves, which are not private, and say who is trusted with them."""
+    upload = session.own_with(scene.facts)
+    if upload is not None and not scene.facts.is_proposed:  # a first look says it in its own line
+        trusted, why = stated.trust_tag(upload.sizes)
+        st.markdown(
+            f":orange-badge[:material/visibility_lock: {tags.FOR_YOUR_EYES}] :small[{trusted}]",
+            help=why,
+        )
