@@ -373,7 +373,7 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
     (folder / "curves.csv").write_bytes(content)
     with visit(browser, url) as page:
         at_rest(page)
-        page.get_by_role("button", name="Use my data").click()
+        page.locator("[class*=st-key-data] button").first.click()
         chooser = page.locator("input[type=file]")
         chooser.wait_for(state="attached")
         page.evaluate(BEGINS, "change")

@@ -323,7 +323,7 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
     expect(page.get_by_text("This link asks for an unknown setting")).to_be_visible()
     expect(page.locator(".shout").first).to_be_visible()
     assert findings(page) == []
-    page.get_by_role("button", name="Use my data").click()
+    page.locator("[class*=st-key-data] button").first.click()
     settle(page)
     upload = page.locator("input[type=file]")
     upload.set_input_files(

@@ -391,10 +391,9 @@ def test_where_the_mean_lies_with_each_of_the_two_can_be_told_apart_and_is_said_
     apart = max(abs(one - other) for one, other in zip(*means, strict=True))
     plot = float(stage.locator("#difference clipPath rect").get_attribute("height"))
     assert plot / 10 < apart < plot
-    times = re.search(
-        r"(\d+) times as far apart", stage.locator("#difference .label").text_content()
-    )[1]
-    expect(stage.locator("#answer")).to_contain_text(f"drawn {times} times as far apart")
+    label = stage.locator("#difference .label", has_text="times as far apart")
+    times = re.search(r"(\d+) times", label.text_content())[1]
+    expect(stage.locator("#answer")).to_contain_text(f"{times} times wider")
     shift = (
         apart
         / plot
@@ -708,7 +707,7 @@ WATCH_HAND = """setInterval(() => { for (const e of document.querySelectorAll('*
 
 def test_a_hand_pulls_a_curve_once_unless_somebody_was_quicker(show):
     page = show(reduced_motion="no-preference", script=WATCH_HAND)
-    page.wait_for_function("window.seenHand")
+    page.wait_for_function("() => window.seenHand")
     expect(page.locator("#main .pulled")).to_have_count(0)
     expect(page.locator("#sentence")).to_contain_text("Drag any grey curve")
 

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from engine.simulation import scenario
 from tests import files
+from tests.browser.conftest import PHONE
 from tests.sentences import of_topic
 from tests.waiting import choose, download, settle
 
@@ -86,10 +87,15 @@ NAMED = """() => { const row = document.querySelector('[data-testid=stMain]').qu
     return ticks.some(x => box.left - 1 <= x && x <= box.right + 1) }) }"""
 
 
-def test_names_of_deployments_stand_below_their_ticks_on_a_phone_too(arrived):
+def test_names_of_deployments_stand_below_their_ticks_and_on_a_phone_a_tap_says_them(arrived):
     usual = arrived.viewport_size
-    arrived.set_viewport_size({"width": 390, "height": 844})
     arrived.wait_for_function(NAMED)
+    names = arrived.locator("#anchors span")
+    name = names.first.text_content()
+    arrived.set_viewport_size(PHONE)
+    expect(names.first).to_be_hidden()
+    arrived.locator("#anchors i").first.click()
+    expect(arrived.locator("#sentence")).to_contain_text(name)
     arrived.set_viewport_size(usual)
 
 
