@@ -38,7 +38,7 @@ def test_percentile_curves_of_public_days_are_previewed_and_released_with_their_
     (release,) = at.session_state.released
     assert [*release.columns] == ["5 %", "25 %", "50 %", "75 %", "95 %"]
     written = release_files.all_files(release)
-    rows = [*csv.DictReader(written["time_in_range.csv"].decode().splitlines()[1:])]
+    rows = [*csv.DictReader(written["time_in_range.csv"].decode().splitlines())]
     assert [row["range"] for row in rows] == ["up to 0 °C", "0 to 25 °C", "above 25 °C"]
     assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
     wording.found("share observations", said(at), 0, 25)
