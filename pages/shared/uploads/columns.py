@@ -50,7 +50,9 @@ _FILES = {
         {"time": "Column of times", "value": "Column of values"},
     ),
     DataType.RECORDS: _File(
-        "Records as CSV, XLSX or Parquet: one row per record, numbers in columns", examples.RECORDS, {}
+        "Records as CSV, XLSX or Parquet: one row per record, numbers in columns",
+        examples.RECORDS,
+        {},
     ),
     Counted.OUTCOMES: _File(
         "Times as CSV, XLSX or Parquet: a row per person, or per interval",
@@ -58,7 +60,9 @@ _FILES = {
         {"time": "Time, or end date", "status": "Status"},
     ),
     Counted.VALUES: _File(
-        "Values as CSV, XLSX or Parquet: one row per person", examples.CONCENTRATIONS, {"time": "Value"}
+        "Values as CSV, XLSX or Parquet: one row per person",
+        examples.CONCENTRATIONS,
+        {"time": "Value"},
     ),
     Counted.LABELS: _File(
         "Scores and labels as CSV, XLSX or Parquet: one row per person",
