@@ -176,7 +176,7 @@ def preview(
     budget : Budget
         The most that would be spent.
     seed : int
-        Of data and noise.
+        Seed of data and noise.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def share(
     epsilon : float
         For data: where the slider begins.
     seed : int
-        Of simulated data and noise; real releases have none.
+        Seed of simulated data and noise; real releases have none.
 
     Returns
     -------

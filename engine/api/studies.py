@@ -59,7 +59,7 @@ def plan(
     delta : float, optional
         δ of every site; one over ten times the number of people if left out.
     seed : int
-        Of data and noise.
+        Seed of data and noise.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def plan_periods(
     stays : int, optional
         In how many of them a person is at most; all if left out.
     seed : int
-        Of data and noise.
+        Seed of data and noise.
 
     Returns
     -------

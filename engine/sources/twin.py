@@ -82,7 +82,7 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     *Few for all.* Methods that average over all people of a site, with noise for their public
     number n, need no n people to show how far a release is off. With `is_of_few` about 5000 are
-    drawn of a larger study, m at a site of n. Of them m²/n are drawn freely; the others come in
+    drawn of a larger study, m at a site of n: m²/n are drawn freely, and the others come in
     pairs of opposite deviations at the same times. A function of deviations that is odd, as a
     clipped deviation is, cancels in pairs, so that the variance of its average is (m²/n) S/m² = S/n
     for people of variance S: that of n people, while noise, clipping and bias are those of n as

@@ -483,9 +483,9 @@ def figure_message(
     payload : dict
         From `figure_payload`.
     new_noise : bool
-        Whether a button asks for fresh draws.
+        True if a button asks for fresh draws.
     with_truth : bool
-        Whether the true mean is drawn, where it is known.
+        True to draw the true mean, if it is known.
     save : str
         "1-svg", "2-png" and so on: every new one saves the figure as a file.
     anchors : sequence of Anchor
@@ -493,7 +493,7 @@ def figure_message(
     asked, methods, theory : dict, optional
         Answers of releases in the picture, and further views; each has a tag of its own.
     on_page : bool
-        Whether data, method and further views stand beside it.
+        True if data, method and further views stand beside it.
     """
     now = {
         "rev": rev,

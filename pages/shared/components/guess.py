@@ -87,9 +87,9 @@ def guess(
     message : dict
         From `engine.lessons.live.guess_payload`.
     is_shown : bool
-        Whether the teacher of a class has revealed the rest.
+        True once the teacher of a class has revealed the rest.
     is_sent : bool
-        Whether the guess of this pupil was counted.
+        True once the guess of this pupil is counted.
     guesses : sequence of sequence of float or None
         Those of a class that are drawn as dots; None where nothing was guessed.
     """
