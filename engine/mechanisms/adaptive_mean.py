@@ -376,10 +376,12 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         N, because people of finite variance lose at most a multiple of 1/√κ of their mean to
         clipping, and sampling variability falls like 1/√n. Wide: 12, from N = 200 on like N. Joint
         releases that clip tightly or moderately begin with a smaller radius where times are even
-        and three or more for each curve.
+        or common and three or more for each curve: at common times up to 12 % less error.
         """
-        is_even = facts.design == Design() and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER
-        start = TOGETHER if is_joint and is_even else SEPARATELY
+        is_common = facts.design.law is TimeLaw.COMMON and self._is_current
+        is_close = facts.design == Design() or is_common
+        has_enough = sizes.fewest_per_curve >= constants.FEWEST_TOGETHER
+        start = TOGETHER if is_joint and is_close and has_enough else SEPARATELY
         width = self._width_of_clipping(sizes, facts)
         if width == "tight":
             return (

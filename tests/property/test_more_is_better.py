@@ -105,11 +105,13 @@ def test_more_people_neither_widen_a_band_nor_raise_an_error(kind):
 
 
 @pytest.mark.parametrize("epsilon", few([1.0, 0.5, 3.0], 1))
-@pytest.mark.parametrize("n", [600, 2000])
-def test_same_times_for_everybody_give_no_wider_a_band_than_times_of_their_own(n, epsilon):
+@pytest.mark.parametrize(("n", "observations"), [(600, 8), (2000, 8), (180, 96)])
+def test_same_times_for_everybody_give_no_wider_a_band_than_times_of_their_own(
+    n, observations, epsilon
+):
     widths = {}
     for times in ("even", "common"):
-        source = SparseCurves(n_curves=n, times=times, n_observations_per_curve=8)
+        source = SparseCurves(n_curves=n, times=times, n_observations_per_curve=observations)
         estimate = AdaptiveMean().release_many(
             source.draw(10, generator(5, n, 0)),
             [(Budget(epsilon, n**-2.0),)],
