@@ -571,13 +571,7 @@ class Mechanism(Parameterised, Generic[D, P]):
 
 
 def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
-    """The budgets of all servers; a single one is used for every server.
-
-    Raises
-    ------
-    InputError
-        If there are neither one nor as many budgets as servers.
-    """
+    """The budgets of all servers; a single one is used for every server."""
     if len(budgets) == 1:
         return budgets * n_servers
     if len(budgets) != n_servers:

@@ -80,12 +80,7 @@ class WaveletSites:
         return float(np.exp(brentq(gap, min(ends) - 1, max(ends) + 1, xtol=1e-15, rtol=1e-15)))
 
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
-        """True for sites that privacy holds back, nε² ≤ D; equality counts.
-
-        Returns
-        -------
-        (sites,) array of bool
-        """
+        """True for sites that privacy holds back, nε² ≤ D; equality counts."""
         return np.asarray(self.n * self.epsilon**2 <= self.resolution(gamma) * (1 + _TIE))
 
     def regime(self, gamma: float) -> str:
