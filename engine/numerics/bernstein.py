@@ -87,13 +87,9 @@ class BernsteinBasis(FunctionBasis):
         return Grid(tuple(steps.tolist()), self.dimension)
 
     def on_lattice(self, grid: Grid) -> Array:
-        """Map curves on a grid of the same dimension to their values on the lattice: a matrix.
+        """Map curves on a grid of the same dimension to their values on the lattice: (r, K).
 
         Linear between the points of the grid, constant beyond its ends.
-
-        Returns
-        -------
-        (r, K)
         """
         return grid.between(np.eye(grid.size), self.lattice)
 

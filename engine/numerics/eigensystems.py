@@ -87,20 +87,9 @@ class Grid:
         return np.asarray(along @ len(times) ** np.arange(self.dimension)[::-1])
 
     def between(self, values: Array, points: Array) -> Array:
-        """Functions read off between the points of the grid.
+        """Functions (K, r) read off between the points of the grid: (…, r).
 
         Linear in each coordinate between the points of the grid, constant beyond its ends.
-
-        Parameters
-        ----------
-        values : (K, r)
-            On the grid.
-        points : (…) or (…, 2)
-            Of an interval, or of a square.
-
-        Returns
-        -------
-        (…, r)
         """
         from scipy.interpolate import RegularGridInterpolator  # on first use: it takes a moment
 
@@ -113,13 +102,7 @@ class Grid:
 
 @lru_cache(maxsize=64)
 def midpoints(size: int, dimension: int = 1) -> Grid:
-    """The middles (k − ½)/`size` of equal cells along each axis.
-
-    Returns
-    -------
-    Grid
-        Of K = size^d points.
-    """
+    """The middles (k − ½)/`size` of equal cells along each axis: K = size^d points."""
     return of_times(tuple(((np.arange(size) + 0.5) / size).tolist()), dimension)
 
 
@@ -205,10 +188,7 @@ class Kernel:
     def decay(self, dimension: int = 1) -> float:
         """β in λ_j ~ j^(−β): (2ν + d)/d.
 
-        Returns
-        -------
-        float
-            ∞ for the Gaussian kernel; 2 for the Sobolev kernel, in the plane up to logarithms.
+        ∞ for the Gaussian kernel; 2 for the Sobolev kernel, in the plane up to logarithms.
         """
         if self.name == "gaussian":
             return math.inf
@@ -250,16 +230,9 @@ class Eigensystem:
 
 
 def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
-    """Eigenpairs of the kernel on the grid.
+    """Eigenpairs of the kernel on the grid, with λ_j > rtol λ_1; kept in memory.
 
-    On a square a separable kernel has the products of the eigenpairs of its axes. Kept in memory.
-
-    Parameters
-    ----------
-    grid : Grid
-        Where it is evaluated.
-    rtol : float
-        Those with λ_j ≤ rtol λ_1 are dropped.
+    On a square a separable kernel has the products of the eigenpairs of its axes.
     """
     return _eigensystem(kernel, grid, rtol)
 

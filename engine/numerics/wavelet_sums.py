@@ -40,22 +40,11 @@ def _nodes(times: Array, level: int) -> tuple[Index, Array]:
 def shift_sums(
     times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
 ) -> Array:
-    """Σ_i w_i φ(2^J x_i − k) for the readings of every site.
+    """Σ_i w_i φ(2^J x_i − k) for the readings of every site: (repeats, sites, extended).
 
     φ is a broken line, so a reading is a row of the table and a share of the step to the next one.
-    Many readings are first summed at each row; few are spread over cells by a sparse matrix.
-
-    Parameters
-    ----------
-    times, weights : (repeats, N)
-        x and w, site after site.
-    per_site : tuple of int
-        Readings of each site; they sum to N.
-
-    Returns
-    -------
-    (repeats, sites, extended)
-        k = −2A + 2, …, 2^J − 1 along the last axis.
+    Many readings are first summed at each row; few are spread over cells by a sparse matrix. Along
+    the last axis k = −2A + 2, …, 2^J − 1.
     """
     is_crowded = np.mean(per_site) >= _CROWDED * STEPS * 2**level
     method = _crowded_sums if is_crowded else _sparse_sums

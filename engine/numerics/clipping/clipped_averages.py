@@ -33,24 +33,10 @@ def averages(
     Replacing one of n curves moves a location by δ with ‖δ/d‖₂ ≤ 2c/n, sizes by √2 c/n, both
     together by 2c/n, and second moments for a radius m by √2 m²/n in Frobenius norm; for a location
     with second moments see `engine.numerics.exact_sums`. Each curve adds (0, 0), (1, 0) or (0, 1)
-    to the shares beyond, two of which are at most √2 apart.
-
-    Parameters
-    ----------
-    centres : (repeats, columns, p)
-        a, a column for every budget and draw.
-    shape : (repeats, columns, p)
-        d > 0, in the units of the deviations.
-    radius : (repeats, columns)
-        c > 0, in units of the shape.
-    moments_radius : (repeats, columns), optional
-        m; default: c.
-
-    Returns
-    -------
-    list of array
-        (repeats, columns, p) of a location or of sizes; (…, p, p) of moments, in units of the
-        shape; (…, 2) of the shares beyond; (…, 1) of sides.
+    to the shares beyond, two of which are at most √2 apart. Centres a and shapes d > 0 are
+    (repeats, columns, p), radii c > 0 in units of the shape. Results are (repeats, columns, p) of a
+    location or of sizes, (…, p, p) of moments in units of the shape, (…, 2) of the shares beyond,
+    (…, 1) of sides.
     """
     narrow = radius if moments_radius is None else moments_radius
     columns, arguments = centres.shape[1], [centres, shape, radius, narrow]
