@@ -33,11 +33,6 @@ class BernsteinBasis(FunctionBasis):
     its products over axes, the last axis fastest. With h = 1 they are Bernstein's own: never
     negative, and adding up to one.
 
-    Raises
-    ------
-    InputError
-        If the degree, the number of iterations or the dimension is out of range.
-
     Examples
     --------
     >>> basis = BernsteinBasis(degree=2)

@@ -34,11 +34,6 @@ class Grid:
     Weights are equal where the times are equally spaced. Elsewhere a time has the length of its
     cell: that between the midpoints to its neighbours, cut at 0 and 1. Weights add up to one.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two times, or they do not rise within [0, 1].
-
     Examples
     --------
     >>> grid = Grid((0.0, 0.5, 0.75, 1.0))
@@ -120,11 +115,6 @@ class Kernel:
     [0, 1] in the space with squared norm ∫f² + ρ²∫f′² (Wahba 1990, Spline Models for Observational
     Data, chapter 1): its eigenfunctions are 1 and √2 cos(πkt), its eigenvalues in proportion to
     1/(1 + (ρπk)²). On a square it is the product of those of the axes.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown or a number is not positive.
 
     Examples
     --------
@@ -276,11 +266,6 @@ class Eigenbasis(OrthonormalBasis):
     Between the points of the grid the functions are broken lines. The Nyström formula, the other
     usual choice, divides by λ_j: it turns rounding errors of small components into large values
     between points, while a broken line never leaves the range of the values beside it.
-
-    Raises
-    ------
-    InputError
-        If the kernel has fewer components than that on the grid.
     """
 
     kernel: Kernel

@@ -51,13 +51,8 @@ class WaveletBasis(OrthonormalBasis):
     """V_J of a Daubechies wavelet, coarse functions first.
 
     The first 2^K functions span V_K: first the scaling functions of the coarsest level, then the
-    wavelets of level after level. Sums and noise live in *scaling coordinates*, those of
-    2^{J/2} φ(2^J x − k); `to_levels` is orthogonal, so white noise is white in both.
-
-    Raises
-    ------
-    InputError
-        If the size is no power of two or below the coarsest level.
+    wavelets of level after level. Sums and noise live in *scaling coordinates*, those of 2^{J/2}
+    φ(2^J x − k); `to_levels` is orthogonal, so white noise is white in both.
 
     Examples
     --------

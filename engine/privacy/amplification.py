@@ -33,11 +33,6 @@ MAX_PEOPLE = 10**10
 class SecretSample:
     """A declared secret random sample of a larger group.
 
-    Raises
-    ------
-    InputError
-        If the larger group is not larger, or nothing was declared.
-
     Examples
     --------
     >>> sample = SecretSample(people=100, population=1000, declared=True)

@@ -64,11 +64,9 @@ class DaskExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a task to the scheduler; its function must be in a module that the workers have.
 
-        Returns
-        -------
-        Future
-            Cancelling it withdraws the task. It ends with `WorkerDied` if the task killed workers,
-            and with an `InputError` if the scheduler was lost or a worker is not like this machine.
+        Cancelling the future withdraws the task. It ends with `WorkerDied` if the task killed
+        workers, and with an `InputError` if the scheduler was lost or a worker is not like this
+        machine.
         """
         future: Future[Any] = Future()
         there = self._client.submit(_run, _wanted(), fn, args, kwargs, pure=False)

@@ -58,24 +58,10 @@ def run_sweep(
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
     Kept parts that do not fit their blocks are computed again, and their number is logged. New
-    parts are put into `finished` before they are yielded. Leaving the loop cancels what has
-    not started; a task that runs goes on for a fifth of a second or for one block. A block whose
-    worker died is tried again; at its third death its cells fail, and the rest goes on. For the
-    time limit, one block of each kind runs before the others; its part is not lost.
-
-    Parameters
-    ----------
-    work : sequence of Block
-        From `experiments.blocks`.
-    executor : Executor
-        Where they run; parts do not depend on it.
-    finished : Finished, optional
-        Where parts are kept, so that a sweep can be taken up again.
-
-    Yields
-    ------
-    BlockResult
-        In the order in which blocks finish; `experiments.gather` puts them together.
+    parts are put into `finished` before they are yielded. Leaving the loop cancels what has not
+    started; a task that runs goes on for a fifth of a second or for one block. A block whose worker
+    died is tried again; at its third death its cells fail, and the rest goes on. For the time
+    limit, one block of each kind runs before the others; its part is not lost.
     """
     left: list[Block] = []
     unfit = 0
@@ -146,13 +132,7 @@ class _Sweep:
 
 
 def run_group(group: Sequence[Block]) -> _Done:
-    """Run the first blocks of a group, until the task is long enough.
-
-    Returns
-    -------
-    list of (BlockResult, float)
-        Parts, and the seconds of each; shorter than the group where it was not run to its end.
-    """
+    """Run the first blocks of a group, until the task is long enough; parts with their seconds."""
     start, done = time.perf_counter(), []
     for block in group:
         began = time.perf_counter()
@@ -208,30 +188,14 @@ class Foreseen:
 
 
 def run_scenario(scenario: Scenario, limits: EffortLimits) -> Iterator[BlockResult]:
-    """Yield the parts of a sweep, one for each block, as `python -m engine run` has them.
-
-    Raises
-    ------
-    InputError
-        If it needs more memory or time than `limits` allow, with the figure.
-    """
+    """Yield the parts of a sweep, one for each block, as `python -m engine run` has them."""
     yield from run_sweep(blocks(scenario.cells(), scenario.run), SerialExecutor(), limits=limits)
 
 
 def foresee(scenario: Scenario) -> Iterator[Foreseen]:
-    """Time one repeat of the largest block of each kind, and reckon from it.
+    """Time one repeat of the largest block of each kind, and reckon from it; yields once.
 
     A block that cannot be run takes no time: its message is what there is to know of it.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Has the cells and how often they are run.
-
-    Yields
-    ------
-    Foreseen
-        Once.
     """
     exact_mu(1.0, 1e-6)  # its import takes long, once
     work = blocks(scenario.cells(), scenario.run)

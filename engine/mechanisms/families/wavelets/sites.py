@@ -30,11 +30,6 @@ class WaveletSites:
     ε = ∞ stands for a site without protection and ε = 0 for one that may say nothing. γ is the
     smoothness of the task, as in `WaveletRate.gamma`.
 
-    Raises
-    ------
-    InputError
-        If the arrays differ in shape, n < 1 or ε < 0.
-
     Examples
     --------
     >>> round(WaveletSites([1000, 1000], [1.0, 0.1]).resolution(1.0), 2)
