@@ -243,7 +243,10 @@ class GroupComparison:
         self, first: int = 0, second: int = 1, unit_time: float = 0.5
     ) -> tuple[float, Interval] | None:
         """The difference at one time in standard deviations of people, with its 95 % limits.
-        None if a release does not tell how people differ.
+
+        The limits divide those of the difference; the standard deviation, of both groups together,
+        counts as known (measured coverage .95 to .98). None if a release does not tell how people
+        differ.
         """
         time, variances = np.array([unit_time]), []
         for curve in (self.curves[first], self.curves[second]):
