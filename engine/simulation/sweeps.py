@@ -28,7 +28,7 @@ from engine.simulation.experiments import Block, BlockResult, blocks, run_block
 from engine.simulation.scenario import Scenario
 
 _log = logging.getLogger("privacy_curves")
-LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
+_LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
 _MAX_TOGETHER = 256
 _WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
 _Done = list[tuple[BlockResult, float]]  # parts, and the seconds of each
@@ -54,14 +54,15 @@ def run_sweep(
     executor: Executor,
     finished: Finished | None = None,
     limits: EffortLimits = NO_LIMITS,
+    long_enough: float = _LONG_ENOUGH,
 ) -> Iterator[BlockResult]:
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
     Kept parts that do not fit their blocks are computed again, and their number is logged. New
     parts are put into `finished` before they are yielded. Leaving the loop cancels what has not
-    started; a task that runs goes on for a fifth of a second or for one block. A block whose worker
-    died is tried again; at its third death its cells fail, and the rest goes on. For the time
-    limit, one block of each kind runs before the others; its part is not lost.
+    started; a task that runs goes on for `long_enough` seconds or for one block. A block whose
+    worker died is tried again; at its third death its cells fail, and the rest goes on. For the
+    time limit, one block of each kind runs before the others; its part is not lost.
     """
     left: list[Block] = []
     unfit = 0
@@ -74,7 +75,7 @@ def run_sweep(
             left.append(block)
     if unfit:
         _log.warning("Kept parts that do not fit this run: %d. They are computed again.", unfit)
-    sweep = _Sweep(executor, finished)
+    sweep = _Sweep(executor, finished, long_enough)
     effort.refuse_memory(work, left, executors.n_workers(executor), limits)
     if limits.minutes < math.inf:
         probes = effort.probes(left)
@@ -87,9 +88,9 @@ def run_sweep(
 class _Sweep:
     """Runs blocks on an executor, keeps their parts, and notes the seconds that each took."""
 
-    def __init__(self, executor: Executor, finished: Finished | None) -> None:
+    def __init__(self, executor: Executor, finished: Finished | None, long_enough: float) -> None:
         self.seconds: dict[Block, float] = {}
-        self._executor, self._finished = executor, finished
+        self._executor, self._finished, self._long_enough = executor, finished, long_enough
 
     def run(self, work: Sequence[Block], max_blocks: int) -> Iterator[BlockResult]:
         """The parts of these blocks, at most so many to a task."""
@@ -99,7 +100,8 @@ class _Sweep:
         try:
             while True:
                 while len(running) < slots and (group := queue.next_group(not running)):
-                    task = self._executor.submit(run_group, [block.recipe for block in group])
+                    recipes = [block.recipe for block in group]
+                    task = self._executor.submit(run_group, recipes, self._long_enough)
                     running[task] = group
                 if not running:
                     return
@@ -131,7 +133,7 @@ class _Sweep:
         return part.placed(block.cells)
 
 
-def run_group(group: Sequence[Block]) -> _Done:
+def run_group(group: Sequence[Block], long_enough: float = _LONG_ENOUGH) -> _Done:
     """Run the first blocks of a group, until the task is long enough; parts with their seconds."""
     start, done = time.perf_counter(), []
     for block in group:
@@ -139,7 +141,7 @@ def run_group(group: Sequence[Block]) -> _Done:
         part = run_block(block)
         ended = time.perf_counter()
         done.append((part, ended - began))
-        if ended - start >= LONG_ENOUGH:
+        if ended - start >= long_enough:
             break
     return done
 

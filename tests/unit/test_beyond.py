@@ -94,7 +94,7 @@ def test_exact_errors_are_carried_on_exactly():
 def few(monkeypatch):
     """A simulator that ends at 1000 people."""
     monkeypatch.setattr(planning_topic, "_MAX_PEOPLE", 1000)
-    monkeypatch.setattr(planning_topic, "_HIGHEST", planning_topic._HIGHEST | {"people": 1000.0})
+    monkeypatch.setitem(planning_topic._HIGHEST, "people", 1000.0)
 
 
 def test_the_end_of_the_simulator_is_not_called_impossible(few):

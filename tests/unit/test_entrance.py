@@ -159,7 +159,7 @@ def test_a_fault_of_our_own_shows_its_place_and_never_its_message(monkeypatch, c
     def breaks(_):
         raise ValueError(f"cannot use {100 + 23.456}")
 
-    monkeypatch.setattr(listing, "_SHELVES", {"x": SimpleNamespace(all=lambda: breaks(0))})
+    monkeypatch.setitem(listing._SHELVES, "x", SimpleNamespace(all=lambda: breaks(0)))
     assert main(["list"]) == 70
     said = capsys.readouterr().err
     wording.found("our side", said)

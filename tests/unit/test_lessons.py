@@ -38,6 +38,7 @@ from engine.simulation import studies
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import mean_over_budgets, simulated_study
 from engine.topics.reuse import answer as reuse_topic
+from tests.conftest import fewer_data_sets
 from tests.heavy import all_but
 from tests.sentences import of_topic
 
@@ -443,10 +444,14 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
 
 
 @pytest.fixture
-def as_kept(monkeypatch):
+def as_kept():
     """As many data sets as what is kept was made of."""
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
+    yield from fewer_data_sets(
+        {
+            "engine.simulation.studies.MAX_DATA_SETS": 100,
+            "engine.simulation.studies._FEWEST_DATA_SETS": 4,
+        }
+    )
 
 
 @pytest.mark.parametrize(
