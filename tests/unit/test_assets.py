@@ -96,13 +96,8 @@ def test_everything_else_is_left_to_the_framework(path):
     assert asked(path)[0] == 404
 
 
-def test_files_and_pages_are_found_below_a_base_path_and_not_beside_it(monkeypatch):
-    usual = streamlit.get_option
-    monkeypatch.setattr(
-        streamlit,
-        "get_option",
-        lambda name: "clinic/dash" if name == "server.baseUrlPath" else usual(name),
-    )
+def test_files_and_pages_are_found_below_a_base_path_and_not_beside_it(options):
+    options["server.baseUrlPath"] = "clinic/dash"
     for path in ("/", "/lab", PLOTLY, f"/static/js/{a_script().name}"):
         assert asked(f"/clinic/dash{path}")[0] == 200 and asked(path)[0] == 404
 

@@ -2,8 +2,6 @@
 
 import os
 import stat
-import sys
-from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
@@ -78,14 +76,14 @@ def test_no_more_than_the_limit_is_ever_held(folder):
         entrance.text_of(str(folder / "sparse"))
 
 
-def test_standard_input_has_the_same_limit(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO("é".encode())))
+def test_standard_input_has_the_same_limit(typed):
+    typed("é".encode())
     assert entrance.text_of("-") == "é"
     for content, words in ((b"x" * 1_000_001, "longer than 1 MB"), (b"\xff", "not UTF-8")):
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(content)))
+        typed(content)
         with pytest.raises(InputError, match=words):
             entrance.text_of("-")
-    monkeypatch.setattr(sys, "stdin", None)  # as in a process without one
+    typed(None)
     assert entrance.text_of("-") == ""
 
 

@@ -155,8 +155,8 @@ class OneFileEach:
     The framework would keep every file until its visitor leaves.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, admitted: Visitors = _VISITORS) -> None:
+        self._app, self._admitted = app, admitted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_sent = scope["type"] == "http" and scope["method"] == "PUT"
@@ -165,7 +165,7 @@ class OneFileEach:
             await self._app(scope, receive, send)
             return
         session, _, file = below.removeprefix(UPLOADS).partition("/")
-        if not _VISITORS.are_in(session) or not takes_files(_host(scope), _address()):
+        if not self._admitted.are_in(session) or not takes_files(_host(scope), _address()):
             await refuse(send, 403, "No page is open for this upload.")
             return
         await self._app(scope, receive, send)
@@ -186,6 +186,8 @@ def _address() -> str | None:
 
 def drop_files(session: str, but: str = "") -> None:
     """Forget the files of a session, except one."""
+    if not Runtime.exists():
+        return
     files: Any = Runtime.instance().uploaded_file_mgr
     for file in [*files.file_storage.get(session, ())]:
         if file != but:
