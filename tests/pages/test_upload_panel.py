@@ -5,7 +5,6 @@ import re
 
 import pandas as pd
 import pytest
-import streamlit as st
 
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
@@ -23,6 +22,7 @@ from tests.pages.own_file import (
     choose,
     confirm,
     dropped,
+    holds,
     question,
     ran,
     said,
@@ -600,7 +600,7 @@ def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish
     wording.found("preview simulated data", [header.value for header in at.header], 2)
     assert "own.csv" in words(at)
     wording.found("value", words(at), 0, 300)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
+    holds(monkeypatch, None)
     at.button(key="change_step_1").click().run()
     assert at.text_input(key="upload_value_high").value == "300" and "own.csv" in words(at)
 
