@@ -335,7 +335,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         return levels
 
     def stated_limits(self, facts: PublicFacts) -> tuple[float, ...]:
-        """Limits of ranges inside the bounds, and a value with its own share: rising, in units."""
+        """Limits inside the bounds, and a value with its own share: rising, in response units."""
         limits = set(_numbers(self.limits, "limits", "70, 180").tolist())
         if len(limits) > _MAX_LIMITS:
             raise InputError(

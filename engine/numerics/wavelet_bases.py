@@ -107,7 +107,7 @@ class WaveletBasis(OrthonormalBasis):
         return 2 ** (self.level / 2) * self.rule.fold(shifts_at(times, self.level, self.moments))
 
     def sums(self, times: Array, weights: Array, per_site: tuple[int, ...]) -> Array:
-        """Σ_i w_i b(x_i) over the readings of every site: (repeats, sites, size), as scaled."""
+        """Σ_i w_i b(x_i) of every site, in scaling coordinates: (repeats, sites, size)."""
         extended = shift_sums(times, weights, per_site, self.level, self.moments)
         return 2 ** (self.level / 2) * self.rule.fold(extended)
 

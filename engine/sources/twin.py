@@ -115,7 +115,7 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @classmethod
     def of(cls, facts: PublicFacts, sizes: Sizes, spread: float | None = None) -> Twin:
-        """Twin of curves of which facts and sizes are public; observations are alike on average.
+        """Make the twin of curves from public facts and sizes; observations agree on average.
 
         A guessed spread is that of observations about the mean curve, in response units.
         """

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from engine import __main__
-from engine.core.types import Budget, Design, PublicFacts
+from engine.core.types import Budget, Caution, Design, PublicFacts, SaidIn
 from engine.language.numbers import at_most_percent, in_unit, percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
@@ -793,9 +793,9 @@ def test_warnings_of_the_estimate_stand_in_every_file(tmp_path, monkeypatch):
 
     def warned(*asked):
         estimate = replayed(*asked)
-        object.__setattr__(estimate, "cautions", ())
-        monkeypatch.setattr(type(estimate), "warnings", ("Times do not fit.",), raising=False)
-        return estimate
+        applies = np.ones(estimate.coefficients.shape[:3], dtype=bool)
+        caution = Caution("Times do not fit.", applies, SaidIn.HEADING)
+        return replace(estimate, cautions=(caution,))
 
     monkeypatch.setattr(certified, "replayed", warned)
     one = released(tmp_path, children(60), epsilon=4.0)

@@ -268,7 +268,7 @@ class Estimate:
         ]
 
     def usually_not_shown(self, budget: int) -> str:
-        """Most frequent sentence at a budget on features not shown; empty if half have none."""
+        """Return a budget's most frequent sentence on what is not shown; empty if half say none."""
         shares = {caution.text: caution.applies[budget].mean() for caution in self._beside_band}
         return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 

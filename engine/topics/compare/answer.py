@@ -134,7 +134,7 @@ class Floor:
 
 
 def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | None:
-    """Least error of an unbiased method with Gaussian noise, if δ > 0 and people are normal."""
+    """Compute the error floor of unbiased methods; None for δ = 0 or people who are not normal."""
     budgets = [Budget(epsilon, delta) for epsilon in EPSILON_STEPS]
     smallest = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
     if smallest is None:

@@ -204,7 +204,7 @@ def difference(
     edge: float,
     caption: str,
 ) -> Chart:
-    """Draw possible releases (draws, points) less the non-private mean, on ± `edge`; in units."""
+    """Draw possible releases (draws, points) less the non-private mean, on ± `edge`."""
     shade, dash, _ = method_style(line.key, line.family, line.variant)
     x, y = traces.joined(
         plain(times[::_EVERY], 4), [plain(curve, 4) for curve in differences[:, ::_EVERY]]

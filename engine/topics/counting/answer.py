@@ -353,7 +353,7 @@ def power_of_test(
     people: Sequence[int] = POWER_STEPS,
     repeats: int = 200,
 ) -> Power:
-    """Simulate the people that a log-rank test needs, out of `people`, increasing; ± noise."""
+    """Find the fewest of some numbers of people for a log-rank test, with and without noise."""
     facts = study.source.facts
     if not (isinstance(facts, EventFacts) and facts.groups):
         raise InputError(
