@@ -182,10 +182,10 @@ class Periodic(Edges):
         over = 2 * self.moments - 2
         return np.concatenate([coordinates[..., coordinates.shape[-1] - over :], coordinates], -1)
 
-    def analysis(self, coordinates: Array) -> tuple[Array, Array]:
+    def analysis(self, coordinates: Array, short: int = _SHORT) -> tuple[Array, Array]:
         """Short vectors are multiplied by the whole matrix, long ones filtered tap by tap."""
         half = coordinates.shape[-1] // 2
-        if half <= _SHORT:
+        if half <= short:
             both = coordinates @ _periodic_bank(self.moments, half)
             return both[..., :half], both[..., half:]
         over = 2 * self.moments - 2

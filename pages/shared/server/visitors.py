@@ -212,7 +212,7 @@ async def housekeeping(_: Any) -> AsyncIterator[None]:
     spare_the_log()
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # returns freed memory
     return_large_blocks()
-    task = asyncio.create_task(_keep_house())
+    task = asyncio.create_task(keep_house())
     try:
         yield
     finally:
@@ -221,19 +221,21 @@ async def housekeeping(_: Any) -> AsyncIterator[None]:
             await task
 
 
-async def _keep_house() -> None:
+async def keep_house(
+    look_seconds: float = _LOOK_SECONDS, give_back: Callable[[], None] | None = None
+) -> None:
     """Close the sessions of those who have left, and give memory back then and every half minute.
 
     The framework would collect garbage after every run of a page, several times as long as the run
     itself; `.streamlit/config.toml` prevents it.
     """
     for look in itertools.count(1):
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(look_seconds)
         left = _VISITORS.gone(time.monotonic())
         for session in left:
             Runtime.instance().close_session(session)
         if left or look % _TIDY_EVERY == 0:
-            await asyncio.to_thread(give_memory_back)
+            await asyncio.to_thread(give_back or give_memory_back)
 
 
 def give_memory_back() -> None:
