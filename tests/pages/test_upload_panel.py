@@ -361,25 +361,36 @@ def test_several_curves_of_a_person_are_averaged_so_that_the_person_is_protected
     wording.found("curves observations", words(at), 30, 4)
 
 
-def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
-    asked, usual = [], own_files.computed
+@pytest.fixture
+def reading(monkeypatch):
+    """Put something around the reading of files, which it gets first."""
 
-    def computed(key, reader, *arguments, bounds):
+    def put(around):
+        usual = own_files.computed
+        monkeypatch.setattr(own_files, "computed", lambda *a, **k: around(usual, *a, **k))
+
+    return put
+
+
+def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch, reading):
+    asked = []
+
+    def computed(usual, key, reader, *arguments, bounds):
         asked.append((getattr(reader, "func", reader).__name__, bounds.seconds))
         return usual(key, reader, *arguments, bounds=bounds)
 
-    monkeypatch.setattr(own_files, "computed", computed)
+    reading(computed)
     at = ran(dropped(monkeypatch, GROWTH))
     assert sorted(asked) == [("first_look", 5), ("propose", 5)]
     confirm(at)
     assert asked[2:] == [("observations_of", 5)]
 
 
-def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
+def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch, reading):
     def computed(*_, **__):
         raise own_files.Ended("memory")
 
-    monkeypatch.setattr(own_files, "computed", computed)
+    reading(computed)
     bring(monkeypatch, GROWTH)
     at = visit("explore", upload_open=True)
     wording.found("file needs seconds", said(at), 5)

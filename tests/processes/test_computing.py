@@ -78,7 +78,6 @@ def test_what_is_stopped_is_forgotten_where_it_ends_however_late_that_is(monkeyp
             is_slow.wait(PATIENCE)
         usual(worker)
 
-    monkeypatch.setattr(computing, "_GRACE_SECONDS", 0.0)
     monkeypatch.setattr(Worker, "kill", kill)
     moves_on = threading.Event()
     thread, _ = asked(monkeypatch, "late", moves_on)

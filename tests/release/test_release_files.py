@@ -892,20 +892,19 @@ def sorted_text(values, is_wide):
 @pytest.mark.parametrize("key", ["adaptive_mean", "noisy_gradient_mean", "iclp"])
 @pytest.mark.parametrize("is_wide", few([False, True]), ids=["long", "wide"])
 def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(
-    tmp_path, monkeypatch, is_wide, key
+    tmp_path, run_with_noise, is_wide, key
 ):
     """With the messages held fixed, a person replaced at any place of a sorted file changes no byte."""
     values = [90.0 + k for k in range(60)]
     mechanism = mechanisms.build(key, {"scheme": "split"} if "gradient" in key else {})
     budget = mechanism.suited(Budget(8.0, 1e-4))
-    fixed, hardened = [], certified.hardened
+    files, fixed = [], []
 
-    def once(*given):
-        fixed or fixed.append(hardened(*given))
+    def once(usual, *given):
+        fixed or fixed.append(usual(*given))
         return fixed[0]
 
-    monkeypatch.setattr(certified, "hardened", once)
-    files = []
+    run_with_noise(once)
     for n, (place, value) in enumerate([(0, 90.0), (0, 140.0), (59, 61.0), (30, 90.5)]):
         text = sorted_text([*values[:place], value, *values[place + 1 :]], is_wide)
         source = upload_of(text.encode(), NARROW)
