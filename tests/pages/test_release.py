@@ -1,5 +1,6 @@
 """The page that publishes: nothing without real data, ticks and a name; every release counts."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -17,14 +18,13 @@ from engine.release import ledger, published
 from engine.release.files import archive, numbers_csv
 from engine.sources import sources
 from engine.uploads.facts import declare
-from pages.shared import components
 from pages.shared.server import visitors
 from pages.shared.state import settings
 from tests import files
 from tests.alarms import without_alarm
 from tests.ledgers import charges, spent
 from tests.pages.opening import open_page, upload_of, visit
-from tests.pages.reading import strip, words
+from tests.pages.reading import components, strip, words
 from tests.sentences import of_topic
 
 wording = of_topic("release")
@@ -554,13 +554,12 @@ def test_another_budget_asks_for_the_tick_again():
     wording.found("spends", words(at), 2)
 
 
-def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent(monkeypatch):
-    charts = []
-    monkeypatch.setattr(components, "chart", lambda spec, alt, key, *_: charts.append((key, spec)))
+def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent():
     mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
     at = visit("publish", "step-preview", upload=mine, show_upload=True)
     wording.found("preview simulated", [header.value for header in at.header], 2)
-    spec = dict(charts)["chart_release_preview"]
+    (sent,) = components(at, "chart_release_preview")
+    spec = json.loads(sent["figures"][0])
     assert any(trace.get("fill") == "tonexty" for trace in spec["data"])
     assert "costs no budget" in words(at) and "Three peaks" in words(at)
     assert not ledger.Ledger().entries()
