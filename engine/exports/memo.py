@@ -92,9 +92,21 @@ def _by_rule(epsilon: float, rule: float | None) -> str:
 def study_memo(
     answer: Decision, *, author: str = "", date: str = "", link: str = "", rule: float | None = None
 ) -> str:
-    """A decision about a study with sites, on one printed page of HTML that stands alone.
+    """A decision about a study with sites, on one printed page.
 
-    What is empty is left out; `rule` is the most ε by a rule of one's own.
+    Parameters
+    ----------
+    answer : Decision
+        From `engine.topics.decision.answer`.
+    author, date, link : str
+        Who signs it, the day, and the address of the same study; left out where empty.
+    rule : float, optional
+        The most ε by a rule of one's own.
+
+    Returns
+    -------
+    str
+        HTML that stands alone.
     """
     profile, chosen = answer.profile, answer.chosen
     head = [

@@ -82,7 +82,12 @@ class CurveDeviations(Deviations):
     ) -> CurveDeviations:
         """Choose for every curve how its deviation is computed; without a law of times all alike.
 
-        Observations are in unit scale, curve after curve.
+        Parameters
+        ----------
+        times, values : (N,)
+            Observations in unit scale, curve after curve.
+        counts : (curves,)
+            Observations of each curve; they sum to N.
         """
         starts = np.cumsum(counts) - counts
         parts = list[CurveBlock]()
@@ -337,8 +342,12 @@ class RegressionCurves(Deviations):
 def solve_along(matrices: Array, rest: Array) -> None:
     """Solve A x = b for the positive definite matrices of all lanes, by Cholesky factors.
 
-    In place: of `matrices` (m, m, lanes) the lower triangle is read and becomes the factor; `rest`
-    (columns, m, lanes) becomes x.
+    Parameters
+    ----------
+    matrices : (m, m, lanes)
+        A, of which the lower triangle is read; becomes the factor.
+    rest : (columns, m, lanes)
+        b; becomes x.
     """
     m = len(matrices)
     for j in range(m):

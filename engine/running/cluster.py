@@ -64,9 +64,11 @@ class DaskExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a task to the scheduler; its function must be in a module that the workers have.
 
-        Cancelling the future withdraws the task. It ends with `WorkerDied` if the task killed
-        workers, and with an `InputError` if the scheduler was lost or a worker is not like this
-        machine.
+        Returns
+        -------
+        Future
+            Cancelling it withdraws the task. It ends with `WorkerDied` if the task killed workers,
+            and with an `InputError` if the scheduler was lost or a worker is not like this machine.
         """
         future: Future[Any] = Future()
         there = self._client.submit(_run, _wanted(), fn, args, kwargs, pure=False)
@@ -82,9 +84,8 @@ class DaskExecutor(Executor):
         self._client.close()
 
 
-def connect(address: str, patience: float | None = None) -> DaskExecutor:
-    """The executor of a Dask scheduler, which answers within `patience` seconds."""
-    patience = _PATIENCE if patience is None else patience
+def connect(address: str) -> DaskExecutor:
+    """The executor of a Dask scheduler."""
     try:
         from distributed import Client
         from distributed.comm.addressing import parse_host_port
@@ -98,29 +99,29 @@ def connect(address: str, patience: float | None = None) -> DaskExecutor:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is said below, once
     try:
         parse_host_port(address)  # a client that could not read it would wait when it is dropped
-        client = Client(f"tcp://{address}", timeout=patience, set_as_default=False)
+        client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError):  # refused or timed out; not an address
         raise InputError(
             f"No Dask scheduler answers at {brief(address)}.", field="executor", hint=_HOW
         ) from None
     try:
-        _refuse_unlike(client, address, patience)
+        _refuse_unlike(client, address)
         return DaskExecutor(client)
     except BaseException:
         client.close()
         raise
 
 
-def _refuse_unlike(client: Any, address: str, patience: float) -> None:
+def _refuse_unlike(client: Any, address: str) -> None:
     try:
-        client.wait_for_workers(1, timeout=patience)
+        client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
         raise InputError(
             f"The scheduler at {brief(address)} has no workers.", field="executor", hint=_HOW
         ) from None
     try:
         replies = client.run(surroundings)
-        client.submit(surroundings, pure=False).result(patience)  # passes through the scheduler
+        client.submit(surroundings, pure=False).result(_PATIENCE)  # passes through the scheduler
     except Exception as problem:
         raise InputError(
             f"The scheduler or a worker cannot load this project ({type(problem).__name__}).",

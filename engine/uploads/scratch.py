@@ -32,7 +32,13 @@ class Resources:
 
     @classmethod
     def usual(cls, memory: int | None = None, folder: str | None = None) -> Resources:
-        """Half of the free memory, at most 2 GB, and the folder of the system, unless stated."""
+        """Half of the free memory, at most 2 GB, and the folder of the system, unless stated.
+
+        Raises
+        ------
+        InputError
+            If the memory is too little, or there is no such folder.
+        """
         usual = int(min(MOST_MEMORY, max(LEAST_MEMORY, _SHARE * _free_memory())))
         stated = usual if memory is None else memory
         if stated < LEAST_MEMORY:
@@ -49,7 +55,13 @@ class Resources:
         return cls(stated, path)
 
     def check_room(self, needed: int) -> None:
-        """Refuse what has no room on the disk."""
+        """Refuse what has no room on the disk.
+
+        Raises
+        ------
+        InputError
+            With how much is needed and how much is free.
+        """
         free = shutil.disk_usage(self.folder).free
         if needed > free:
             raise InputError(
@@ -66,7 +78,13 @@ class Resources:
 
 @contextmanager
 def noticing_full_disks() -> Iterator[None]:
-    """Refuse to go on where the disk of the scratch folder is full."""
+    """Refuse to go on where the disk of the scratch folder is full.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
     try:
         yield
     except OSError as problem:

@@ -72,7 +72,13 @@ class StoredTable:
         return sum(self.people)
 
     def tables(self, site: int | None = None, with_ids: bool = False) -> Iterator[CurveTable]:
-        """Yield all curves in tables of some of them, or those of a site, which is the only one."""
+        """Yield all curves in tables of some of them, or those of a site, which is the only one.
+
+        Raises
+        ------
+        InputError
+            If a file changed since it was read.
+        """
         self.check_unchanged()
         first, advance = 0, stage("Curves", self.n_curves if self.kept is None else len(self.kept))
         for curves in self.read(with_ids):
@@ -88,7 +94,13 @@ class StoredTable:
                 yield replace(table, server=server, spellings=self.sample.spellings)
 
     def check_unchanged(self) -> None:
-        """Refuse files that changed since they were read."""
+        """Refuse files that changed since they were read.
+
+        Raises
+        ------
+        InputError
+            If a file changed.
+        """
         if number := changed(self.files):
             raise InputError(
                 f"{counted(number, 'file')} changed while {'it was' if number == 1 else 'they were'} "
@@ -164,7 +176,13 @@ class _KeptCurves:
 
 
 def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
-    """Read the curves of files of any size."""
+    """Read the curves of files of any size.
+
+    Raises
+    ------
+    InputError
+        As `people.read` and `records.curves_of`; if there is no room, or a file changed.
+    """
     reading.complete()
     if "group" in reading.columns:
         raise InputError(
@@ -234,7 +252,13 @@ class _Summary:
         read: Callable[[bool], Iterator[CurveTable]],
         spellings: str,
     ) -> StoredTable:
-        """Return the table of all people."""
+        """Return the table of all people.
+
+        Raises
+        ------
+        InputError
+            If there is no observation, or a site has nobody.
+        """
         sample, people = self._sample, self._people
         if sample is None or not self._n_observations:
             raise nothing_known()

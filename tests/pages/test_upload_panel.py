@@ -5,6 +5,7 @@ import re
 
 import pandas as pd
 import pytest
+import streamlit as st
 
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
@@ -22,7 +23,6 @@ from tests.pages.own_file import (
     choose,
     confirm,
     dropped,
-    holds,
     question,
     ran,
     said,
@@ -361,36 +361,25 @@ def test_several_curves_of_a_person_are_averaged_so_that_the_person_is_protected
     wording.found("curves observations", words(at), 30, 4)
 
 
-@pytest.fixture
-def reading(monkeypatch):
-    """Put something around the reading of files, which it gets first."""
+def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
+    asked, usual = [], own_files.computed
 
-    def put(around):
-        usual = own_files.computed
-        monkeypatch.setattr(own_files, "computed", lambda *a, **k: around(usual, *a, **k))
-
-    return put
-
-
-def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch, reading):
-    asked = []
-
-    def computed(usual, key, reader, *arguments, bounds):
+    def computed(key, reader, *arguments, bounds):
         asked.append((getattr(reader, "func", reader).__name__, bounds.seconds))
         return usual(key, reader, *arguments, bounds=bounds)
 
-    reading(computed)
+    monkeypatch.setattr(own_files, "computed", computed)
     at = ran(dropped(monkeypatch, GROWTH))
     assert sorted(asked) == [("first_look", 5), ("propose", 5)]
     confirm(at)
     assert asked[2:] == [("observations_of", 5)]
 
 
-def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch, reading):
+def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
     def computed(*_, **__):
         raise own_files.Ended("memory")
 
-    reading(computed)
+    monkeypatch.setattr(own_files, "computed", computed)
     bring(monkeypatch, GROWTH)
     at = visit("explore", upload_open=True)
     wording.found("file needs seconds", said(at), 5)
@@ -611,7 +600,7 @@ def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish
     wording.found("preview simulated data", [header.value for header in at.header], 2)
     assert "own.csv" in words(at)
     wording.found("value", words(at), 0, 300)
-    holds(monkeypatch, None)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()
     assert at.text_input(key="upload_value_high").value == "300" and "own.csv" in words(at)
 

@@ -27,18 +27,30 @@ def averages(
     radius: Array,
     *kinds: Statistic,
     moments_radius: Array | None = None,
-    block: int = _BLOCK,
-    few: int = _FEW,
 ) -> list[Array]:
     """Average clipped deviations ψ(h_i(a)) in one pass over the curves.
 
     Replacing one of n curves moves a location by δ with ‖δ/d‖₂ ≤ 2c/n, sizes by √2 c/n, both
     together by 2c/n, and second moments for a radius m by √2 m²/n in Frobenius norm; for a location
     with second moments see `engine.numerics.exact_sums`. Each curve adds (0, 0), (1, 0) or (0, 1)
-    to the shares beyond, two of which are at most √2 apart. Centres a and shapes d > 0 are
-    (repeats, columns, p), radii c > 0 in units of the shape. Results are (repeats, columns, p) of a
-    location or of sizes, (…, p, p) of moments in units of the shape, (…, 2) of the shares beyond,
-    (…, 1) of sides. `block` entries are worked on at once, but `few` curves at least.
+    to the shares beyond, two of which are at most √2 apart.
+
+    Parameters
+    ----------
+    centres : (repeats, columns, p)
+        a, a column for every budget and draw.
+    shape : (repeats, columns, p)
+        d > 0, in the units of the deviations.
+    radius : (repeats, columns)
+        c > 0, in units of the shape.
+    moments_radius : (repeats, columns), optional
+        m; default: c.
+
+    Returns
+    -------
+    list of array
+        (repeats, columns, p) of a location or of sizes; (…, p, p) of moments, in units of the
+        shape; (…, 2) of the shares beyond; (…, 1) of sides.
     """
     narrow = radius if moments_radius is None else moments_radius
     columns, arguments = centres.shape[1], [centres, shape, radius, narrow]
@@ -46,7 +58,7 @@ def averages(
         arguments = [each[:, :1] for each in arguments]  # one answer for all columns
     pieces = [
         _summed(among, repeats, [each[repeats] for each in arguments], kinds)
-        for repeats, among in _blocks(deviations, arguments[0], block, few)
+        for repeats, among in _blocks(deviations, arguments[0])
     ]
     means = []
     for k, kind in enumerate(kinds):
@@ -75,16 +87,14 @@ def _summed(
     return totals
 
 
-def _blocks(
-    deviations: Deviations, centres: Array, block: int, few: int
-) -> Iterator[tuple[slice, Iterable[Deviations]]]:
+def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Iterable[Deviations]]]:
     """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
 
     All columns share one pass over the curves, whose entries are the largest array.
     """
     repeats, columns, size = centres.shape
     n, entries = deviations.n_curves, size * columns
-    tall = max(1, block // (entries * max(n, 1)))
-    most = max(few, min(block // deviations.entries, _MAX // entries, LARGEST_BLOCK))
+    tall = max(1, _BLOCK // (entries * max(n, 1)))
+    few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK))
     for first in range(0, repeats, tall):
-        yield slice(first, first + tall), deviations.blocks(most)
+        yield slice(first, first + tall), deviations.blocks(few)

@@ -122,8 +122,11 @@ def theory_of(
 ) -> Theory:
     """Fit the constants to one trusted centre, and predict the errors of the others by them.
 
-    A profile may be missing with a reason, or on its way; only that of the trusted centre is
-    needed.
+    Parameters
+    ----------
+    profiles : mapping of Trust to Profile or str
+        The study where each of `NOTIONS` adds the noise, or why there is none; it may be on its
+        way, but for that of one trusted centre.
     """
     errors = {trust: _errors(profiles.get(trust, "")) for trust in NOTIONS}
     point = {

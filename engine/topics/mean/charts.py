@@ -54,9 +54,14 @@ class Method:
     def of(
         cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
     ) -> Method:
-        """Build the line of a mechanism with errors (budgets,), None if only its look is wanted.
+        """Build the line of a mechanism as it is set.
 
-        Without a label it has that of the nearest named settings.
+        Parameters
+        ----------
+        errors : (budgets,)
+            None where only its look is wanted.
+        label : str
+            One of its named settings; if empty, the nearest.
         """
         label = label or mechanism.nearest_preset()[0]
         variant = [name for name, _ in mechanism.offered()].index(label)
@@ -78,6 +83,17 @@ def against_budget(
 
     Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
     alone. The axis ends at the range of the values, from where on an error says nothing.
+
+    Parameters
+    ----------
+    here : int
+        The place of the budget that is marked.
+    odds : sequence of Odds
+        Of an attacker against the method, at every budget.
+    theory : mapping of str to (budgets,), optional
+        Rates with fitted constants by their names, in response units.
+    floor : (budgets,), optional
+        What no unbiased method with Gaussian noise is below, in response units.
     """
     study, facts = answer.study, answer.facts
     x, unit = [budget.epsilon for budget in answer.budgets], facts.value_unit
@@ -245,7 +261,15 @@ def _table(
 
 
 def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -> Chart:
-    """Draw the curve after each step, less the average without privacy, in response units."""
+    """Draw the curve after each step, less the average without privacy.
+
+    Parameters
+    ----------
+    done : CurveByStep
+        Curves after each step, in response units.
+    times : (points,)
+        In their own unit.
+    """
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
     away = {

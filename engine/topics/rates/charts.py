@@ -52,6 +52,13 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
     Boundaries are drawn where they separate regimes, and only with all constants one: fitted
     constants move them.
+
+    Parameters
+    ----------
+    along, across : str
+        Symbols of the rate, on the horizontal and on the vertical axis.
+    point : mapping of str to float
+        Values of all symbols, where we are.
     """
     regions = regime_map(weighted, along, across, point, _CELLS)
     terms = weighted.rate.terms
@@ -86,7 +93,15 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
 
 def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]) -> Chart:
-    """Draw rates for several notions of privacy along a symbol or "smoothness"; mark our place."""
+    """Draw rates for several notions of privacy together, and where we are on them.
+
+    Parameters
+    ----------
+    along : str
+        A symbol of the rate, or "smoothness" for a rate that has one.
+    point : mapping of str to float
+        Values of all symbols, where we are.
+    """
     rate: Any = next(iter(lines.values())).rate
     if along == SMOOTHNESS:
         here, label, x = rate.smoothness, "Smoothness α", np.linspace(1.0, 8.0, 57)
@@ -278,7 +293,13 @@ def _practice_table(each: Sequence[MeasuredSeries], along: Symbol) -> dict[str, 
 
 
 def per_site(sites: DifferingSites) -> Chart:
-    """Draw the four terms of each site's error alone, and the error of all sites together."""
+    """Draw the four terms of each site's error alone, and the error of all sites together.
+
+    Parameters
+    ----------
+    sites : DifferingSites
+        At one point, in order of their people.
+    """
     terms, x = sites.alone(), list(range(1, len(sites.n) + 1))
     size = sites.size()
     whole = float(sites.d**2 * size**2 / sites.by_term(size).sum(axis=0))
