@@ -364,7 +364,7 @@ import os, signal
 from pages.shared.server import jobs
 from tests.processes.job_targets import named_squares
 from tests.waiting import until
-jobs._SHORT_SECONDS, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
+jobs.Job.short_seconds, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
 some = [pool.start(str(k), named_squares) for k in range(3)]
 until(lambda: some[0].parts and some[1].parts)
 print("running", flush=True)
