@@ -31,14 +31,9 @@ _COMMANDS = (listing, run, plan, audit, exhibit, ask, cards, share, show, look, 
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:
-    """Run one command; returns its exit code.
+    """Run one command, that of the program by default; returns its exit code.
 
     What a fault of the program says is not shown, because it may quote a reading.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        The words of the command; without them those that the program was started with.
     """
     options = _parser(further).parse_args(arguments)
     try:

@@ -86,10 +86,7 @@ class Found:
 def search(words: str) -> tuple[Found, ...]:
     """Parts of the guide that hold every word, those with all of them in a heading first.
 
-    Parameters
-    ----------
-    words : str
-        Parts of words count, too; in any case. No word finds nothing.
+    Parts of words count, in any case; no word finds nothing.
     """
     terms = words.casefold().split()
     hits = [
@@ -118,15 +115,7 @@ def measured(key: str) -> str:
 
 
 def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:
-    """The methods that an exhibit runs; of one that runs none those of its paper.
-
-    Parameters
-    ----------
-    paper : Paper
-        From `engine.exhibits`.
-    exhibit : Exhibit
-        One of its figures, tables or statements.
-    """
+    """The methods that an exhibit runs; of one that runs none those of its paper."""
     ran = {type(cell.mechanism): None for cell in exhibit.work("quick").cells}
     return tuple(ran) or tuple(
         cls
@@ -142,13 +131,7 @@ def _arxiv(reference: str) -> str:
 
 @cache
 def exhibits(key: str) -> tuple[tuple[str, str], ...]:
-    """Exhibits that run a mechanism; else those of its paper.
-
-    Returns
-    -------
-    tuple of tuple of str
-        Names such as "paper/exhibit", and titles.
-    """
+    """Names, "paper/exhibit", and titles of exhibits that run a mechanism; else its paper's."""
     arxiv = _arxiv(mechanisms.get(key).reference)
     pairs = [(paper, exhibit) for paper in reproduced.papers() for exhibit in paper.exhibits]
     matching = [

@@ -94,16 +94,9 @@ def heat(
     alt: str,
     limits: tuple[float, float] | None = None,
 ) -> Chart:
-    """Draw a map: stronger blue is larger.
+    """Draw a map: stronger blue is larger, None leaves a hole.
 
-    Parameters
-    ----------
-    z : len(y) rows of len(x)
-        None leaves a hole.
-    alt : str
-        What is seen; the range of the values is added to it.
-    limits : pair of float, optional
-        Of the colours; those of `z` if left out.
+    `alt` says what is seen; the range of the values is added to it.
     """
     low, high = limits or (None, None)
     trace: Spec = {
@@ -149,14 +142,7 @@ def curve(
 ) -> Series:
     """Draw a named line or cloud of points.
 
-    Parameters
-    ----------
-    x, y : numbers
-        As many of one as of the other.
-    style : tuple of str, or str
-        Shade, dash and marker, or a shade alone.
-    **options
-        Further fields of `Series`, such as `mode` and `width`.
+    A style is shade, dash and marker, or a shade alone; options are fields of `Series`.
     """
     shade, dash, marker = (style, "solid", "circle") if isinstance(style, str) else style
     bars = None if se is None else plain(se)

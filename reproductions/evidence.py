@@ -188,20 +188,10 @@ def when(
     of: str | None = None,
     on: Mapping[str, Value] | None = None,
 ) -> Check:
-    """Check that the measured numbers pass a test.
+    """Check that the measured numbers pass a test: all, or those named `of`.
 
-    Parameters
-    ----------
-    test : function
-        Of the measured numbers, an array; of those named `of` where they have names.
-    measure : column, expression, mapping or function
-        The numbers; words may be among them where `of` is given.
-    text : str
-        A format of what was measured; see the module.
-    of : str, optional
-        The name of the numbers that are tested; all of them without it.
-    on : mapping, optional
-        Values of columns, to measure these rows alone.
+    `text` is a format of what was measured; `on` are values of columns, to measure these rows
+    alone.
     """
 
     def check(table: pd.DataFrame) -> Finding:
@@ -246,15 +236,7 @@ def falls(measure: Measure, text: str) -> Check:
 
 
 def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
-    """Check that numbers agree with stated ones.
-
-    Parameters
-    ----------
-    stated : sequence of float
-        In the order of the numbers.
-    relative : float
-        Share of a stated number by which they may differ.
-    """
+    """Check that numbers agree with stated ones, within this share of each."""
 
     def off(table: pd.DataFrame) -> Array:
         return np.asarray(100 * abs(MeasuredNumbers(numbers(table, measure)).array / stated - 1))
@@ -277,14 +259,9 @@ def all_of(measure: Measure, text: str) -> Check:
 def as_exact(
     measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5, unit: str = "cells"
 ) -> Check:
-    """Check that simulated errors agree with the exact ones.
+    """Check that simulated errors agree with the exact ones, within `limit` standard errors.
 
-    Parameters
-    ----------
-    measure : function
-        Gives rows with simulated `error`, its standard error `se`, `exact` and `repeats`.
-    limit : float
-        Standard errors that they may be apart; 3.5 is one in two thousand by chance.
+    3.5 is one in two thousand by chance. Rows have `error`, its `se`, `exact` and `repeats`.
     """
 
     def check(table: pd.DataFrame) -> Finding:
@@ -316,16 +293,8 @@ def covers(
 ) -> Check:
     """Check that intervals hold about 95 times in 100, as far as the number of data sets can tell.
 
-    Parameters
-    ----------
-    measure : function
-        Gives rows with the `repeats` that were counted.
-    share : str
-        The column with the share of intervals that hold.
-    text : str
-        A format of `{share}`, `{rows}` and `{repeats}`.
-    low_share, high_share : float
-        Shares that count as about 95 in 100.
+    `share` is their column, beside `repeats`; `text` is a format of `{share}`, `{rows}` and
+    `{repeats}`.
     """
 
     def check(table: pd.DataFrame) -> Finding:
@@ -361,13 +330,7 @@ class Line:
     def of(
         cls, table: Table | pd.DataFrame, along: str, y: str = ERROR, se: str = SE, **values: Value
     ) -> Line:
-        """Return the line of these columns, of the rows with these values.
-
-        Returns
-        -------
-        Line
-            In the order of x; further arguments are values of columns.
-        """
+        """Return the line of these columns, of the rows with these values, in the order of x."""
         rows = where(table, **values).sort_values(along)
         return cls(*(rows[name].to_numpy(dtype=float) for name in (along, y, se)))
 
@@ -506,12 +469,7 @@ def slope_near(
 ) -> Check:
     """Check that a line has the slope `power` on log axes, within a margin and standard errors.
 
-    Parameters
-    ----------
-    text : str
-        A format of `{slope}`, `{power}` and `{margin}`.
-    errors : float
-        Standard errors that are allowed for beside the margin.
+    `text` is a format of `{slope}`, `{power}` and `{margin}`.
     """
 
     def check(table: pd.DataFrame) -> Finding:

@@ -239,29 +239,11 @@ def run(
     limits: EffortLimits = NO_LIMITS,
     calculated: Calculated | None = None,
 ) -> Generator[WorkProgress, None, Result]:
-    """Run an exhibit.
+    """Run an exhibit; yields after each part.
 
-    Parameters
-    ----------
-    executor : Executor
-        Where cells and calls run; the table does not depend on it.
-    finished : sweeps.Finished, optional
-        Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
-    limits : EffortLimits
-        Of time and memory. A sweep that would pass them is refused before it runs; how long calls
-        take is not known before, so they end when the time has passed.
-    calculated : Calculated, optional
-        The same as `finished`, for the rows of calls.
-
-    Yields
-    ------
-    WorkProgress
-        After each part.
-
-    Raises
-    ------
-    InputError
-        If the work is more than `limits` allow; see `sweeps.run_sweep`.
+    The table does not depend on the executor. Parts of earlier runs in `finished`, for cells, and
+    `calculated`, for calls, are not made again. A sweep that would pass the limits is refused
+    before it runs; how long calls take is not known before, so they end when the time has passed.
     """
     start, work = time.perf_counter(), exhibit.work(form)
     pieces = blocks(work.cells, work.run)

@@ -10,8 +10,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
+from typing import Any
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"  # read once, when numpy is first imported
@@ -74,6 +75,28 @@ def logged() -> Iterator[io.StringIO]:
     logging.getLogger().addHandler(handler)
     yield handler.stream
     logging.getLogger().removeHandler(handler)
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes | None], None]:
+    """Put content on the standard input; None for a process without one."""
+
+    def type_in(content: bytes | None) -> None:
+        given = None if content is None else io.TextIOWrapper(io.BytesIO(content), "utf-8")
+        monkeypatch.setattr(sys, "stdin", given)
+
+    return type_in
+
+
+@pytest.fixture
+def options(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Options of the server in place of those of the file."""
+    import streamlit
+
+    instead: dict[str, Any] = {}
+    usual = streamlit.get_option
+    monkeypatch.setattr(streamlit, "get_option", lambda name: instead.get(name) or usual(name))
+    return instead
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 
 from engine.noise.hardened import CountNoise, LatticeNoise
+from engine.noise.shares import CountShares, LatticeShares
 from engine.release.ledger import Ledger
 from engine.sites import agreement, messages
 from engine.sites.agreement import Party, SignedPlan
@@ -253,15 +254,15 @@ def read(wire):
 
 
 def silence(monkeypatch):
-    """Noise of size nothing: what is sent is what stands on the lattice."""
-    monkeypatch.setattr(CountNoise, "__call__", lambda self, values: np.array(values, dtype=float))
-    monkeypatch.setattr(
-        LatticeNoise,
-        "__call__",
-        lambda self, values: (
-            np.array(self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits
-        ),
-    )
+    """Noise of size nothing, in shares as well: what is sent is what stands on the lattice."""
+
+    def exact(self, values):
+        return np.array(self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits
+
+    for kind in (LatticeNoise, LatticeShares, CountNoise, CountShares):
+        for name, sent in (("__call__", exact), ("share", lambda self, values: self.whole(values))):
+            if hasattr(kind, name):
+                monkeypatch.setattr(kind, name, sent)
 
 
 def protocol(plan):

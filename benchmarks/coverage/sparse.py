@@ -147,14 +147,8 @@ def sparse_coverage(
 ) -> list[SparseCoverage]:
     """Release estimates, intervals and bands again and again, each time from fresh data.
 
-    Parameters
-    ----------
-    designs, rows, epsilons : sequences
-        One row for each of their combinations.
-    repeats, seed : int
-        Data sets of each row, and the seed of data and noise.
-    **public
-        Other fields of `SparseSetting`, the same for all.
+    A row for each combination of designs, rows and epsilons; further fields of `SparseSetting` are
+    the same for all.
     """
     return [
         measured(SparseSetting(design, n_rows, epsilon, **public), repeats, seed)

@@ -34,12 +34,9 @@ _AGAIN = "Write the files of the release again with this version, at no charge."
 
 
 def written(curve: ReleasedCurve) -> dict[str, Any]:
-    """A released curve as the entry "answers" of a guarantee card.
+    """A released curve as the entry "answers" of a guarantee card, in plain values.
 
-    Returns
-    -------
-    dict
-        Plain values; of the covariance the lower triangle, rows joined.
+    Of the covariance the lower triangle, rows joined.
     """
     facts = curve.facts
     return {

@@ -44,13 +44,8 @@ class Highest:
     def height(self, by_band: bool, window: Interval) -> tuple[float, Interval]:
         """Read the height with its limits, off the band (always if `by_band`) or at the place.
 
-        Off the band also where the place may be an end of the window: errors are largest there,
-        and the highest of several places near an end is there by chance (coverage .87 of a line).
-
-        Returns
-        -------
-        value : float
-        limits : pair of float
+        Off the band also where the place may be an end of the window: errors are largest there, and
+        the highest of several places near an end is there by chance (coverage .87 of a line).
         """
         low, high = next(piece for piece in self.pieces if piece[0] <= self.place <= piece[1])
         at_end = low <= window[0] or high >= window[1]
@@ -59,15 +54,7 @@ class Highest:
     def time_answer(
         self, curve: ReleasedCurve, window: Interval, word: str, notes: tuple[str, ...]
     ) -> Answer:
-        """The place as an answer.
-
-        Parameters
-        ----------
-        curve : ReleasedCurve
-            Whose units are used.
-        notes : tuple of str
-            What is to be said beside it.
-        """
+        """The place as an answer, with notes beside it."""
         time, facts = curve.time(self.place), curve.facts
         pieces, name = curve.in_time(self.pieces), uncapital(facts.time_name)
         is_open = total(self.pieces) > (window[1] - window[0]) / 2

@@ -79,13 +79,7 @@ class Differences:
 
 @dataclass(frozen=True, eq=False)
 class GroupComparison:
-    """Released mean curves of two or more disjoint groups.
-
-    Raises
-    ------
-    InputError
-        If they are not stated to be disjoint, one is given twice, or they cannot be compared.
-    """
+    """Released mean curves of two or more disjoint groups."""
 
     names: Sequence[str]
     curves: Sequence[ReleasedCurve]
@@ -251,13 +245,8 @@ class GroupComparison:
         """The difference at one time in standard deviations of people, with its 95 % limits.
 
         The limits divide those of the difference; the standard deviation, of both groups together,
-        counts as known (measured coverage .95 to .98).
-
-        Returns
-        -------
-        value : float
-        limits : pair of float
-            None in place of both where a release does not tell how people differ.
+        counts as known (measured coverage .95 to .98). None if a release does not tell how people
+        differ.
         """
         time, variances = np.array([unit_time]), []
         for curve in (self.curves[first], self.curves[second]):

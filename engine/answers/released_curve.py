@@ -69,13 +69,7 @@ class Status(Enumeration):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReleasedCurve:
-    """One released mean curve.
-
-    Raises
-    ------
-    InputError
-        If a number is not finite, sizes do not fit, or a variance is negative.
-    """
+    """One released mean curve."""
 
     facts: PublicFacts
     centre: Array  # (r,): a, in response units
@@ -302,10 +296,7 @@ class ReleasedCurve:
     def components(self) -> PrincipalComponents:
         """Principal components of people's curves, from the release and at no further cost.
 
-        Returns
-        -------
-        PrincipalComponents
-            As many as the release tells, perhaps none; functions of time on [0, 1].
+        As many as the release tells, perhaps none; functions of time on [0, 1].
 
         Examples
         --------
@@ -350,21 +341,11 @@ class ReleasedCurve:
     def linear(
         self, plus: Functional, minus: Functional | None = None, order: int = 0
     ) -> tuple[float, Interval]:
-        """A linear function of the curve, with its 95 % limits.
+        """A linear function of the curve, or of its derivative of this order, with 95 % limits.
 
-        Parameters
-        ----------
-        plus : callable
-            Takes a curve, a function of times, to its value, such as ``lambda f: f(t)``; increasing
-            in the curve.
-        order : int
-            0 for the curve itself, 1 or 2 for a derivative.
-
-        Returns
-        -------
-        value : float
-        limits : pair of float
-            Of each reading on its own, the lower and the upper of all; together: off the band.
+        `plus` takes a curve, a function of times, to its value, such as ``lambda f: f(t)``,
+        increasing in the curve. Limits are the lower and the upper of all readings; together they
+        are off the band.
         """
 
         def net(curve: Curve) -> Array:
@@ -395,15 +376,7 @@ class ReleasedCurve:
     # -- times ------------------------------------------------------------------------------
 
     def unit_time(self, time: float | None, field: str, default: float) -> float:
-        """A time on [0, 1].
-
-        Parameters
-        ----------
-        time : float or None
-            In its own unit.
-        default : float
-            On [0, 1], where none is stated.
-        """
+        """A time on [0, 1], from its own unit; without one the default, on [0, 1]."""
         if time is None:
             return default
         low, high = self.facts.time_low, self.facts.time_high

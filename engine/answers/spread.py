@@ -53,13 +53,7 @@ NORMAL_PEOPLE = (
 
 @dataclass(frozen=True, eq=False)
 class ReleasedSpread:
-    """Second moments of a release with the public facts that are needed to read them.
-
-    Raises
-    ------
-    InputError
-        If a number is not finite, or sizes do not fit.
-    """
+    """Second moments of a release with the public facts that are needed to read them."""
 
     moments: Array  # (r, r): M, in units of the shape
     noise: float
@@ -93,13 +87,7 @@ class ReleasedSpread:
     def of(
         cls, people: SecondMoments, size: int, facts: PublicFacts, effective_size: float
     ) -> ReleasedSpread | None:
-        """The second moments of one release.
-
-        Returns
-        -------
-        ReleasedSpread or None
-            None where they were not released, or times are not stated.
-        """
+        """The second moments of a release; None if not released, or if times are not stated."""
         moments = people.moments[:size, :size]
         if not (facts.design.is_known and np.isfinite(moments).all()):
             return None

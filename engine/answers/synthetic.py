@@ -67,16 +67,9 @@ def refusal_of_synthetic(curve: ReleasedCurve) -> str:
 def synthetic_people(
     curve: ReleasedCurve, people: int, rng: np.random.Generator, observations: int | None = None
 ) -> SyntheticPeople:
-    """Draw synthetic people.
+    """Draw any number of synthetic people: nothing of the data is in them but the release.
 
-    Parameters
-    ----------
-    people : int
-        How many; any number, for nothing of the data is in them but the release.
-    rng : numpy.random.Generator
-        Where chance comes from.
-    observations : int, optional
-        Of each; as most people of the data have where it is not stated.
+    Each has `observations`, or as many as most people of the data.
     """
     reason = refusal_of_synthetic(curve)
     if reason:

@@ -35,18 +35,6 @@ def pieces_of(
 ) -> list[Interval]:
     """Stretches of neighbouring grid points, widened on both sides and joined where they meet.
 
-    Parameters
-    ----------
-    among : (201,) array of bool
-        Which points belong to the set.
-    wider : float
-        By how much, in unit time.
-
-    Returns
-    -------
-    list of pairs of float
-        In order.
-
     Examples
     --------
     >>> among = np.zeros(201, dtype=bool)
@@ -67,18 +55,6 @@ def pieces_of(
 
 def pieces_between(low: Array, high: Array, level: float) -> list[Interval]:
     """Stretches in which a level lies between two broken lines on the grid, ends interpolated.
-
-    Parameters
-    ----------
-    low, high : (201,)
-        Lower and upper line.
-    level : float
-        In their unit.
-
-    Returns
-    -------
-    list of pairs of float
-        In order, in unit time.
 
     Examples
     --------

@@ -112,13 +112,7 @@ class Area(CurveQuestion):
 
 
 def average(curve: ReleasedCurve, window: Interval) -> tuple[float, Interval]:
-    """The average over a window with its 95 % limits, by 40 nodes of Gauss and Legendre.
-
-    Returns
-    -------
-    value : float
-    limits : pair of float
-    """
+    """The average over a window with its 95 % limits, by 40 nodes of Gauss and Legendre."""
     nodes, weights = leggauss(_NODES)
     times = window[0] + (window[1] - window[0]) * (nodes + 1) / 2
     return curve.linear(lambda f: np.asarray(weights / 2 @ f(times)))

@@ -220,28 +220,9 @@ def audit(
     """Try to break a mechanism; yields its progress and returns what was found.
 
     It ends after `tries` pairs, when the claim is broken, or after a third of `seconds`; then come
-    releases of both sides of the worst pair.
-
-    Parameters
-    ----------
-    source : Source or None
-        Whose data neighbours are built around, which says nothing about tightness. None: small data
-        of their own.
-    budget : Budget or None
-        That of the releases; usually the one of the mechanism's trial.
-    runs : int
-        Releases of each side, or fewer where they show enough.
-
-    Returns
-    -------
-    generator of Progress
-        It returns a Report.
-
-    Raises
-    ------
-    InputError
-        If no neighbours are known for the task, the source is for another, or nothing is released
-        at this budget.
+    releases of both sides of the worst pair. Neighbours are built around data of the source, which
+    says nothing about tightness, or around small data of their own. There are `runs` releases of
+    each side, or fewer where they show enough.
     """
     case = case_like(mechanism)
     if source is not None and not source.tasks & mechanism.served:
@@ -281,13 +262,7 @@ def audit_steps(
     runs: int = 20_000,
     seconds: float = 60.0,
 ) -> Generator[Progress, None, Report]:
-    """The audit of a case, step by step; see `audit`.
-
-    Returns
-    -------
-    generator of Progress
-        It returns a Report.
-    """
+    """The audit of a case, step by step; see `audit`."""
     search, start = _Search(case, source, seed), time.monotonic()
     yield from search.grey_box(tries, start + seconds / 3)
     yield from search.black_box(runs, start + seconds)

@@ -100,12 +100,7 @@ def bounds(
 ) -> Iterator[LowerBound]:
     """Bound ε from more and more releases of both data sets of a pair, each time twice as many.
 
-    Parameters
-    ----------
-    runs : int
-        Releases of each data set; no more than `enough` are made.
-    end : float
-        On the monotonic clock, after which none is begun.
+    At most `runs` or `enough` of each; none is begun after `end` on the monotonic clock.
     """
     ratios = LikelihoodRatios(mechanism, pair, budget, claim, seed)
     scored_of_side: list[list[Scored]] = [[], []]
@@ -267,22 +262,10 @@ def _from_outputs(first: Array, second: Array, claim: LossClaim, budget: Budget)
 
 
 def bound_of_outputs(first: Array, second: Array, delta: float, level: float = SHOWN) -> float:
-    """A lower bound on ε from outputs, of which no law is known.
+    """A lower bound on ε at δ from outputs (runs, numbers), of which no law is known.
 
-    Parameters
-    ----------
-    first, second : (runs, numbers)
-        Releases of two neighbouring data sets.
-    delta : float
-        The δ at which ε is bounded.
-    level : float
-        How often each of two limits is wrong at most.
-
-    Returns
-    -------
-    float
-        The larger of what two tests show, each of which is granted half the errors: one that weighs
-        absolute distances, and one that weighs by the covariance of outputs.
+    The larger of what two tests show, each with half the errors of `level`: one weighs absolute
+    distances, the other by the covariance of outputs.
     """
     return max(
         _direct(_tested(first, second, unit, delta).limits(level / 2), delta)

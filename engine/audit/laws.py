@@ -40,14 +40,9 @@ class AuditedLaw(ABC):
 
     @abstractmethod
     def loss(self, units: Array, spread: Array) -> Array:
-        """Losses of shifts: (pairs, ways).
+        """Losses of shifts (pairs, ways, numbers) in standard deviations: (pairs, ways).
 
-        Parameters
-        ----------
-        units : (pairs, ways, numbers)
-            Shifts in standard deviations of the noise.
-        spread : (pairs, ways, numbers)
-            Those deviations, which matter for bits and counts alone.
+        The spread, those deviations, matters for bits and counts alone.
         """
 
     def score(self, shift: Array, rest: Array) -> Array:
@@ -59,14 +54,7 @@ class AuditedLaw(ABC):
         return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 
     def largest(self, shift: Array, spread: Array) -> LargestLosses:
-        """The largest losses of the parts of a message, by which they add to those of others.
-
-        Parameters
-        ----------
-        shift : (draws, numbers)
-            In standard deviations.
-        spread : (1, numbers)
-        """
+        """The largest losses of the parts of a message, by which they add to those of others."""
         raise ValueError(f"nothing tells how losses of {self.law!r} noise add")
 
 

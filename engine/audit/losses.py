@@ -83,12 +83,7 @@ def compare(
 ) -> PairLosses:
     """Run the first data sets, replay the answers on the second, and compare.
 
-    Parameters
-    ----------
-    seed : int
-        Of the noise, the same for both.
-    rng : numpy.random.Generator
-        Where an adversary's answers come from.
+    `seed` is of the noise, the same for both; `rng` draws an adversary's answers.
     """
     try:
         first = run(mechanism, pairs.usual, budget, seed, rng=rng)

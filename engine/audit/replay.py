@@ -157,12 +157,7 @@ def _added(values: Array, exact: Array, spread: Array) -> Array:
 
 
 def is_honest(count: int) -> NDArray[np.bool_]:
-    """True for pairs that hear what was really sent.
-
-    Returns
-    -------
-    (pairs,) array of bool
-    """
+    """True for pairs that hear what was really sent."""
     return np.asarray(np.arange(count) % _HONEST == 0)
 
 

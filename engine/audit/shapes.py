@@ -41,13 +41,7 @@ class Shapes:
 def curves_of_pairs(
     mechanism: Any, usual: CurveData, budget: Budget, count: int, rng: np.random.Generator
 ) -> tuple[list[Array], NDArray[np.int64]]:
-    """Values of both data sets of each pair, and which curve was replaced.
-
-    Returns
-    -------
-    values : list of two (count, n K)
-    curve : (count,) array of int
-    """
+    """Values (count, n K) of both data sets of each pair, and which curve was replaced."""
     shapes = shapes_of(mechanism, usual, budget)
     n, size = usual.n_curves, shapes.some.shape[1]
     values = rng.normal(size=(2, count, n, size))

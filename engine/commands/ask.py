@@ -48,15 +48,7 @@ def add(commands: Any) -> None:
 
 
 def add_as(commands: Any, name: str, words: str, read: Callable[[str], Question]) -> None:
-    """A command for files that `read` makes questions of.
-
-    Parameters
-    ----------
-    name, words : str
-        What the command is called, and what it does.
-    read : callable
-        From the text of a file.
-    """
+    """A command for files that `read` makes questions of."""
     parser = commands.add_parser(name, help=words)
     parser.add_argument("file", help="file with the question, or - for standard input")
     parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")

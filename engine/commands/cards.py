@@ -80,13 +80,7 @@ def _add_ask(commands: Any) -> None:
 
 
 def ask(options: argparse.Namespace) -> None:
-    """Print the answer, or those of all questions.
-
-    Raises
-    ------
-    InputError
-        If the card cannot be read, or the question or an option is unknown.
-    """
+    """Print the answer, or those of all questions."""
     card = json_of(text_of(options.card), "card")
     curve = read(card)
     curve = curve.together() if options.together else curve

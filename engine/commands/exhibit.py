@@ -57,11 +57,6 @@ def command(options: argparse.Namespace) -> Exit:
 
     Of all exhibits, one that is refused by the limits does not stop the others; its claims are not
     known.
-
-    Raises
-    ------
-    InputError
-        If nothing has that name, a folder cannot be written, or limits refuse the only exhibit.
     """
     if options.key is None:
         _list()

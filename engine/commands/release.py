@@ -239,13 +239,7 @@ def _released(options: argparse.Namespace, ledger: Ledger) -> Exit:
 
 
 def _about_file(source: Source[Data]) -> Exit:
-    """Describe the file to its holder as a page does, only if asked: it counts private data.
-
-    Raises
-    ------
-    InputError
-        If the data are public.
-    """
+    """Describe the file to its holder as a page does, only if asked: it counts private data."""
     if not isinstance(source, UploadedData):
         raise InputError(
             "These data are public; there is no file of your own to look at.", field="about_file"

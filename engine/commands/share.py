@@ -41,13 +41,7 @@ def add(commands: Any) -> None:
 
 
 def share(options: argparse.Namespace) -> None:
-    """Write the file, and print its path and size.
-
-    Raises
-    ------
-    InputError
-        If there is nothing of this name, it may not be sent, or the file exists already.
-    """
+    """Write the file, and print its path and size."""
     parser = argparse.ArgumentParser(prog="python -m engine share", allow_abbrev=False)
     parser.add_argument("-o", "--out")
     parser.add_argument("--force", action="store_true")

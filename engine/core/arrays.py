@@ -39,13 +39,6 @@ def all_finite(values: Array) -> bool:
 def largest(keys: Array, s: int) -> Indices:
     """The places of the s largest keys, the largest first: (…, s) of int.
 
-    Parameters
-    ----------
-    keys : (…, d)
-        What is compared.
-    s : int
-        How many, at most d.
-
     Examples
     --------
     >>> largest(np.array([3.0, 5.0, 1.0]), 2).tolist()
@@ -59,17 +52,6 @@ def largest(keys: Array, s: int) -> Indices:
 def hard_threshold(values: Array, s: int) -> Array:
     """The s largest entries in size as they are, zero elsewhere; nothing is private here.
 
-    Parameters
-    ----------
-    values : (…, d)
-        Vectors.
-    s : int
-        How many entries stay, at most d.
-
-    Returns
-    -------
-    (…, d)
-
     Examples
     --------
     >>> hard_threshold(np.array([3.0, -5.0, 1.0]), 2).tolist()
@@ -79,14 +61,7 @@ def hard_threshold(values: Array, s: int) -> Array:
 
 
 def only_at(values: Array, where: Indices) -> Array:
-    """Entries at some places as they are, zero elsewhere: (…, d).
-
-    Parameters
-    ----------
-    values : (…, d)
-    where : (…, s) of int
-        The places along the last axis.
-    """
+    """Entries at some places as they are, zero elsewhere: (…, d)."""
     out = np.zeros_like(values)
     np.put_along_axis(out, where, np.take_along_axis(values, where, axis=-1), axis=-1)
     return out

@@ -117,43 +117,23 @@ class Curves(Protocol):
         ...
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
-        """Curves with these coefficients: (…, n).
-
-        Parameters
-        ----------
-        coefficients : (…, r)
-            In the basis of the curves.
-        grid : (n,)
-            Times on [0, 1].
-        """
+        """Curves with these coefficients (…, r) at times on [0, 1]: (…, n)."""
         ...
 
 
 def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
-    """Lower and upper limits on the drawing grid.
+    """Lower and upper limits on the drawing grid: (budgets, …, GRID_SIZE); NaN if unknown.
 
     "pointwise": the middle ± 1.96 standard errors, for every time on its own. "simultaneous": the
-    95 % quantile of the largest |deviation|/standard error over the whole curve, simulated from
-    the covariance, times `Band.wider`; that makes up for deviations that are not quite normal.
-    Where the band bounds the bias, both limits move outwards by that bound.
+    95 % quantile of the largest |deviation|/standard error over the whole curve, simulated from the
+    covariance, times `Band.wider`; that makes up for deviations that are not quite normal. Where
+    the band bounds the bias, both limits move outwards by that bound.
 
     Cosines are flat at both ends and most curves are not. The same coefficients are therefore read
     in two ways, as they stand and with the end tails that they imply (`numerics.end_slopes`), and
     the limits are the outer ones of both. So the band holds the true curve up to its ends, unless
-    that has details finer than the kept functions can draw. Between few common times there are
-    more ways to draw the curve (`numerics.between_times`), and the limits hold all of them.
-
-    Parameters
-    ----------
-    estimate : Curves
-        Has the basis that coefficients belong to, such as an `Estimate`.
-    band : Band
-        With leading axes (budgets, …): the first budgets of the estimate, or all.
-
-    Returns
-    -------
-    lower, upper : (budgets, …, GRID_SIZE)
-        In response units; NaN where unknown.
+    that has details finer than the kept functions can draw. Between few common times there are more
+    ways to draw the curve (`numerics.between_times`), and the limits hold all of them.
     """
     grid, basis = drawing_grid(), estimate.basis
     offset = estimate.on_grid(np.zeros(band.centre.shape[-1]), grid)
@@ -242,13 +222,6 @@ def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
 
 def standard_errors(covariance: Array, waves: Array) -> Array:
     """Standard errors √(φ(t)'Cφ(t)) of curves: (…, points).
-
-    Parameters
-    ----------
-    covariance : (…, r, r)
-        C, of the coefficients.
-    waves : (points, r)
-        φ(t), the basis functions at each time.
 
     Examples
     --------

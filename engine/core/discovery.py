@@ -16,19 +16,7 @@ from typing import Any
 
 
 def modules_in(package: str, named: str = "") -> list[ModuleType]:
-    """Import the modules of a package that is there.
-
-    Parameters
-    ----------
-    package : str
-        Dotted name of what has been imported; in a module that is no package there is nothing.
-    named : str
-        The last part of their names; "" for all.
-
-    Returns
-    -------
-    list of module
-        By name; packages within are among them, what is in those is not.
+    """Import the modules of a package by name, and packages within, but not what is in those.
 
     Examples
     --------

@@ -56,13 +56,7 @@ def called(name: str | os.PathLike[str]) -> str:
 
 
 def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
-    """The path of a regular file that is there.
-
-    Returns
-    -------
-    Path
-        The same path, not resolved.
-    """
+    """The path of a regular file that is there, not resolved."""
     path, status = _looked_at(name, field, "read")
     if status is None:
         raise InputError(
@@ -87,13 +81,8 @@ def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
 def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -> Path:
     """The absolute path of a file that is kept for good, such as a ledger, or of none yet.
 
-    Parameters
-    ----------
-    name : str or path
-        “~” is a home. A relative name is one in the working folder, except from a variable.
-    variable : str
-        The environment variable that has the name: a relative one would be another file in every
-        folder, and what was kept in the first forgotten.
+    “~” is a home, and a relative name is in the working folder. From an environment variable it is
+    refused: it would be another file in every folder, and what was kept in the first forgotten.
     """
     text, subject = os.fspath(name), variable or f"The name of the {field}"
     hint = f"Name a file by its absolute path, such as /data/{field}."
@@ -126,17 +115,7 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
 
 
 def users_file(variable: str, default: str, name: str, field: str) -> Path:
-    """The absolute path of a file of this program in a folder of the user; see `lasting_file`.
-
-    Parameters
-    ----------
-    variable : str
-        The environment variable that names the folder, such as XDG_DATA_HOME.
-    default : str
-        The folder where the variable is empty.
-    name : str
-        Of the file, in the part of the folder that is this program's.
-    """
+    """The absolute path of a file of this program in a folder of the user; see `lasting_file`."""
     folder = os.environ.get(variable)
     return lasting_file(
         f"{folder or default}/privacy-curves/{name}", field, variable if folder else ""
@@ -160,15 +139,7 @@ def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
 
 
 def unwritable(name: str | os.PathLike[str], problem: OSError, field: str) -> InputError:
-    """The error to raise where something cannot be written.
-
-    Parameters
-    ----------
-    name : str or path
-        The folder; its last part alone is named.
-    field : str
-        What the error names as its place.
-    """
+    """The error to raise if something cannot be written; it names the last part of the path."""
     return InputError(
         f"Cannot write into {called(name)}: {problem.strerror or 'it failed'}.",
         field=field,
@@ -286,15 +257,7 @@ def _bounded(file: Any, limit: int) -> bytes | None:
 
 
 def write_whole(path: Path, content: bytes, field: str = "out", sync: bool = True) -> None:
-    """Write a file whole or not at all, also on a full disk.
-
-    Parameters
-    ----------
-    path : Path
-        Replaced if it is there.
-    sync : bool
-        Whether to wait until it would outlast a loss of power.
-    """
+    """Write a file whole or not at all, also on a full disk; `sync` outlasts a loss of power."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         aside.unlink(missing_ok=True)
@@ -314,19 +277,10 @@ def write_whole(path: Path, content: bytes, field: str = "out", sync: bool = Tru
 
 
 def json_of(text: str, noun: str) -> Any:
-    """The plain value of JSON text that a person brought.
+    """The plain value of JSON text that a person brought; `noun` names it in errors.
 
-    Parameters
-    ----------
-    text : str
-        At most `MAX_TEXT` characters, `MAX_DEPTH` levels deep.
-    noun : str
-        What it should be, such as “scenario”: named in errors, and their field.
-
-    Returns
-    -------
-    dict, list, str, int, float, bool or None
-        Every number is finite, and no key stands twice in one object.
+    At most `MAX_TEXT` characters, `MAX_DEPTH` levels deep. Every number is finite, and no key
+    stands twice in one object.
 
     Examples
     --------

@@ -20,13 +20,7 @@ PERCENTAGES = tuple(range(2, 99))  # of the percentile curves that a known popul
 
 
 def drawing_grid() -> Array:
-    """The equally spaced points of [0, 1] on which curves are drawn.
-
-    Returns
-    -------
-    (GRID_SIZE,)
-        Both ends included.
-    """
+    """The equally spaced points of [0, 1] on which curves are drawn, both ends included."""
     return np.linspace(0.0, 1.0, GRID_SIZE)
 
 
@@ -53,32 +47,16 @@ def nearest_to_median(levels: Array) -> int:
 
 
 def drawing_points(rule: str) -> Array:
-    """Return the points at which functions known by this rule are drawn.
-
-    Returns
-    -------
-    (GRID_SIZE,) or (9216, 2)
-        The drawing grid; for "square" its nodes.
-    """
+    """Points at which functions of a rule are drawn: the drawing grid, or nodes of "square"."""
     return quadrature(rule)[0] if rule == "square" else drawing_grid()
 
 
 @cache
 def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
-    """Nodes and weights of a rule.
+    """Nodes and weights of a rule, read-only; weights sum to one.
 
-    Parameters
-    ----------
-    rule : {"gauss", "midpoints", "square"}
-        "gauss": 200 nodes of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square":
-        those of 96 × 96 equal cells of [0, 1]², the second coordinate fastest.
-
-    Returns
-    -------
-    nodes : (n,) or (n, 2)
-        Read-only.
-    weights : (n,)
-        Read-only; they sum to one.
+    "gauss": 200 nodes of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square":
+    those of 96 × 96 equal cells of [0, 1]², the second coordinate fastest.
 
     Examples
     --------
@@ -102,21 +80,10 @@ def _middles(cells: int) -> Array:
 
 
 def interpolated(rule: str, rows: Array, points: Array) -> Array:
-    """Functions read off between the nodes of a rule.
+    """Functions (f, nodes) read off at points (d, n) between the nodes of a rule: (f, n).
 
     "gauss": the polynomial through the nodes. "midpoints": the broken line. "square": the bicubic
     spline.
-
-    Parameters
-    ----------
-    rows : (f, nodes)
-        Values of f functions on its nodes.
-    points : (d, n)
-        The coordinates of n points of [0, 1]^d, axis by axis.
-
-    Returns
-    -------
-    (f, n)
     """
     if rule == "gauss":
         return np.asarray(legvander(2 * points[0] - 1, _NODES - 1) @ _to_legendre() @ rows.T).T
@@ -143,13 +110,7 @@ def _spline(heights: Array, points: Array) -> Array:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of the same numbers that nobody can write to.
-
-    Returns
-    -------
-    ndarray
-        Of the same memory, where `array` is one.
-    """
+    """A view of the same numbers that nobody can write to."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view

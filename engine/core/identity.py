@@ -25,26 +25,14 @@ _NAMES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def digest(obj: Any) -> str:
-    """Sixteen hexadecimal digits that name an object and the engine version.
+    """Sixteen hexadecimal digits that name an object and the engine version, in every process.
 
-    Parameters
-    ----------
-    obj : object
-        Walked through: dataclasses with their class names, numbers, strings, arrays and containers;
-        a member of a `StrEnum` counts as its text, a function of a module as "module:function".
-        Mappings count with their order. A large object whose class is `named_once` is walked once.
-        A parameter counts only where it differs from what its `earlier` says, so that results
-        stored before there was one keep their names.
-
-    Returns
-    -------
-    str
-        Equal for equal objects, in every process.
-
-    Raises
-    ------
-    TypeError
-        For anything else, never a guess: a wrong key would serve one person's result to another.
+    Walked through are dataclasses with their class names, numbers, strings, arrays and containers;
+    a member of a `StrEnum` counts as its text, a function of a module as "module:function".
+    Mappings count with their order. A large object whose class is `named_once` is walked once. A
+    parameter counts only if it differs from what its `earlier` says, so that results stored before
+    there was one keep their names. Anything else raises, never a guess: a wrong key would serve one
+    person's result to another.
 
     Examples
     --------
@@ -159,12 +147,6 @@ def people_in_order(time: Array, *labels: Integers | None) -> bytes:
 
     People with the same labels stand together, from the lowest time to the highest: a million are
     sorted in a tenth of a second, which whole rows are not.
-
-    Parameters
-    ----------
-    time : (n,)
-    labels : (n,) of int, or None
-        Such as status, group and site; None is left out.
     """
     times = np.where(np.isnan(time), np.nan, time + 0.0)  # −0 is 0, and there is one kind of NaN
     known, code = [label for label in labels if label is not None], np.zeros(len(time), np.int64)

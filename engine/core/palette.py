@@ -96,11 +96,6 @@ _NEAR_LOW, _NEAR_HIGH, _STEP = 0.75, 0.9, 0.2  # of ranges around a target
 def colour(shade: str, theme: Theme) -> str:
     """The colour that a theme has for a shade, as "#RRGGBB", or "rgba(…)" where it is translucent.
 
-    Raises
-    ------
-    KeyError
-        If there is no such role.
-
     Examples
     --------
     >>> colour("page", "light"), colour("page / 0.5", "light")
@@ -134,14 +129,7 @@ def _parts(base: str) -> tuple[int, int, int]:
 
 
 def translucent(shade: str, opacity: float) -> str:
-    """A shade that lets through what is below it.
-
-    Parameters
-    ----------
-    shade : str
-        A role, or a shade between two.
-    opacity : float
-        From 0, invisible, to 1.
+    """A shade that lets through what is below it; opacity is from 0, invisible, to 1.
 
     Examples
     --------

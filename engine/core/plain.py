@@ -22,13 +22,7 @@ def is_registered(value: Any) -> bool:
 
 
 def to_plain(value: Any) -> Any:
-    """Convert a record, its registered members and containers of them to JSON's types.
-
-    Returns
-    -------
-    object
-        As `json` writes it; infinity is "inf".
-    """
+    """Convert a record, its members and containers of them to JSON's types; infinity is "inf"."""
     if isinstance(value, Parameterised):
         if not is_registered(value):
             raise InputError("Data of one's own are in no file but their own.", field=value.key)
@@ -54,15 +48,7 @@ def stated(record: Any) -> list[Field[Any]]:
 
 
 def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """The same dictionary, if it has known keys only.
-
-    Parameters
-    ----------
-    name : str
-        Where it stands, for errors.
-    known : tuple of str, optional
-        The keys that it may have; any if left out.
-    """
+    """The same dictionary, if it has known keys only; `name` is its place in errors."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InputError(
             f"“{name}” must be an object in braces, with text as its keys.", field=name

@@ -10,17 +10,7 @@ DATA_STREAM, NOISE_STREAM = 0, 1
 def generator(seed: int, stream: int, index: int) -> np.random.Generator:
     """The random generator of one block of one stream: SFC64, the fastest NumPy has.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of the run, at least 0.
-    index : int
-        Number of the block, at least 0.
-
-    Returns
-    -------
-    Generator
-        Its numbers depend on these three alone, so that serial and parallel runs are equal.
+    Its numbers depend on seed, stream and index alone, so that serial and parallel runs are equal.
 
     Examples
     --------

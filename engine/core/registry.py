@@ -60,17 +60,7 @@ class Parameter:
     earlier: Any = UNSET
 
     def check(self, value: Any) -> Any:
-        """The value in its own type.
-
-        Parameters
-        ----------
-        value : object
-            A plain value; whole floats pass for whole numbers, and whole numbers for floats.
-
-        Returns
-        -------
-        object
-            Of type `kind`, a member of `names`, or None where that is allowed.
+        """The value in its own type; whole floats pass for whole numbers, and these for floats.
 
         Examples
         --------
@@ -234,13 +224,7 @@ class Parameterised:
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """The presets that serve a task, for members that serve several.
-
-        Returns
-        -------
-        tuple of (str, dict)
-            As `presets`.
-        """
+        """The presets that serve a task, for members that serve several."""
         return cls.presets()
 
     def offered(self) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -270,10 +254,7 @@ class Parameterised:
     def stored(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a member that was stored in full, maybe before some parameters existed.
 
-        Returns
-        -------
-        dict
-            With parameters that are newer at the value that stands for what was done then.
+        Those newer parameters stand for what was done then.
         """
         earlier = {p.name: p.earlier for p in cls.parameters() if p.earlier is not UNSET}
         return {**earlier, **values}
@@ -319,15 +300,7 @@ def _parameter(declared: Field[Any], hint: Any) -> Parameter:
 
 
 class Registry:
-    """The members of one package, found by importing its modules once.
-
-    Parameters
-    ----------
-    package : str
-        Dotted name of the package whose modules register members.
-    noun : str
-        What a member is called in messages.
-    """
+    """The members of one package, found by importing its modules once; a noun for messages."""
 
     def __init__(self, package: str, noun: str) -> None:
         self.package = package
@@ -348,13 +321,7 @@ class Registry:
         return tuple(sorted(self._members.values(), key=lambda c: (getattr(c, "order", 50), c.key)))
 
     def get(self, key: Any) -> Any:
-        """The member with this key.
-
-        Parameters
-        ----------
-        key : str
-            Or whatever a file or a link holds in its place.
-        """
+        """The member with this key, which may be whatever a file or a link holds."""
         self._load()
         if not isinstance(key, str) or key not in self._members:
             raise InputError(

@@ -10,20 +10,8 @@ from engine.core.arrays import Array
 def on_grid(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Array:
     """Straight lines between the readings of each curve, constant beyond its first and last.
 
-    Parameters
-    ----------
-    times, values : (repeats, N)
-        Readings, curve after curve; times on [0, 1]. Those without a time or a finite value are
-        passed over.
-    counts : (curves,)
-        Readings of each curve; they sum to N.
-    grid : (K,)
-        Increasing times.
-
-    Returns
-    -------
-    (repeats, curves, K)
-        0 for a curve without a reading. What a curve becomes depends on that curve alone.
+    Readings without a time or a finite value are passed over; a curve without any is 0. The result
+    is (repeats, curves, K), and each curve depends on its own readings alone.
 
     Examples
     --------

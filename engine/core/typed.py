@@ -61,19 +61,10 @@ Repeats = Annotated[int, Within(1, 100_000)]
 
 
 def read(hint: Any, value: Any, field: str, is_entry: bool = False) -> Any:
-    """Read a value as a type.
+    """Read a value as a type: one of JSON's, a record, a registered member, or several of them.
 
-    Parameters
-    ----------
-    hint : a number, text, a record, something registered, an array, a sequence or mapping of such,
-        one of several, or None beside them; `bool | int | float | str` leaves a value as it was
-        written, and a mapping to `Any` holds whatever JSON can hold.
-
-    Raises
-    ------
-    InputError
-        That says which part is missing, unknown or of another type, and whatever the record
-        refuses.
+    `bool | int | float | str` leaves a value as it was written, and a mapping to `Any` holds
+    whatever JSON can hold.
     """
     hint, *notes = typing.get_args(hint) if typing.get_origin(hint) is Annotated else (hint,)
     options = options_of(hint)

@@ -153,13 +153,7 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
 
 
 def notebook(code: Code) -> bytes:
-    """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from.
-
-    Returns
-    -------
-    bytes
-        Of an .ipynb file.
-    """
+    """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from."""
     cells = [
         _words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
         _cell("run", code.run),

@@ -24,19 +24,8 @@ def scenario_json(plain: dict[str, Any]) -> bytes:
 def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -> bytes:
     """The numbers of the picture at one budget: a row for each time, a column for each curve.
 
-    Lines that begin with # say what the file is and how to make it again.
-
-    Parameters
-    ----------
-    budget : int
-        Its place among the budgets of the answer.
-    plain : dict or None
-        The scenario; None where it is about data of one's own.
-
-    Returns
-    -------
-    bytes
-        UTF-8.
+    Lines that begin with # say what the file is and how to make it again. There is no scenario of
+    data of one's own.
     """
     facts, at = answer.data.facts, answer.budgets[budget]
     out = io.StringIO()

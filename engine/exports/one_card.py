@@ -18,13 +18,7 @@ from engine.topics.release.live import NO_CURVE, read
 
 
 def of_files(files: Mapping[str, bytes], home: str = "") -> SharedPage:
-    """Write the page of the published files of one release, by the names that *Publish* gives them.
-
-    Raises
-    ------
-    InputError
-        If there is no card or no table among them.
-    """
+    """Write the page of the published files of one release, named as *Publish* does."""
     if CARD not in files:
         raise InputError(
             f"There is no {CARD} among these files.",
@@ -37,13 +31,7 @@ def of_files(files: Mapping[str, bytes], home: str = "") -> SharedPage:
 
 
 def of_card(card: bytes, table: bytes, home: str = "") -> SharedPage:
-    """Write the page of a published curve; both files are inside it, to be saved again.
-
-    Raises
-    ------
-    InputError
-        If they are no card and table of a released curve.
-    """
+    """Write the page of a published curve; both files are inside it, to be saved again."""
     released = read(card, table)
     return page(
         "one_figure",

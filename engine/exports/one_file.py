@@ -57,13 +57,7 @@ class SharedPage:
     html: bytes
 
     def save(self, path: str | Path, force: bool = False) -> Path:
-        """Write the file; one of this name is replaced with `force` alone.
-
-        Raises
-        ------
-        InputError
-            If there is such a file already, or it cannot be written.
-        """
+        """Write the file; one of this name is replaced with `force` alone."""
         file = file_to_keep(path, "out")
         if file.exists() and not force:
             raise InputError(
@@ -89,13 +83,7 @@ def _frame(kind: str, content: str, title: str) -> str:
 
 
 def check_shareable(facts: PublicFacts) -> None:
-    """Refuse data of an own file, whose figure shows people.
-
-    Raises
-    ------
-    InputError
-        If they are.
-    """
+    """Refuse data of an own file, whose figure shows people."""
     if facts.is_upload or facts.is_proposed:
         raise InputError(NOT_SHARED, field="source", hint="privacy-curves share release.zip")
 
@@ -117,11 +105,6 @@ def of_mean(
 
     The slider begins at `budget`, the picture with `view`. `home` is the address at which the file
     will be found, if that is known.
-
-    Raises
-    ------
-    InputError
-        For curves of an own file.
     """
     check_shareable(source.facts)
     check_shareable(answer.facts)
@@ -145,13 +128,7 @@ def of_counting(
     answers: Sequence[CountingAnswer],
     home: str = "",
 ) -> SharedPage:
-    """Write the live figure of a counted curve, such as survival; no people are in it.
-
-    Raises
-    ------
-    InputError
-        For people of an own file.
-    """
+    """Write the live figure of a counted curve, such as survival; no people are in it."""
     check_shareable(source.facts)
     payload = counting_live.figure_payload(answers)
     budgets = [answer.budget for answer in answers]

@@ -28,11 +28,6 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
     """State the origin of the numbers, enough to make them again, and the digest that names them.
 
     The executor does not change them, nor does a run that was resumed.
-
-    Returns
-    -------
-    dict
-        With the version of the engine.
     """
     question = (chosen.source, chosen.mechanism, chosen.budgets, chosen.run, dict(chosen.axes))
     return {

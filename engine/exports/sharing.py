@@ -26,13 +26,7 @@ _TASKS = (MEAN_FUNCTION.key, *COUNTED)
 
 
 def usual_method(source: Source[Any]) -> Mechanism:
-    """Return the usual method of the first task that a figure can show of these data.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Return the usual method of the first task that a figure can show of these data."""
     for key in _TASKS:
         if key in source.served:
             usual: Mechanism = mechanisms.default(TASKS[key].mechanism, key)
@@ -57,13 +51,7 @@ def of_data(
     delta: float | None = None,
     home: str = "",
 ) -> SharedPage:
-    """Simulate all steps of the slider, and write their figure; it begins at `epsilon`.
-
-    Raises
-    ------
-    InputError
-        For an own file, and whatever data and method refuse.
-    """
+    """Simulate all steps of the slider, and write their figure; it begins at `epsilon`."""
     one_file.check_shareable(source.facts)
     budget = Budget(epsilon, method.delta(source.sizes.n_curves, delta).value)
     question = kinds.from_plain(
@@ -79,13 +67,7 @@ def of_data(
 
 
 def of_question(question: Question, home: str = "") -> SharedPage:
-    """Answer a question of *Explore*, *Survival and other counts* or *Learn*, and write its page.
-
-    Raises
-    ------
-    InputError
-        If it is of another kind, about an own file, or refused.
-    """
+    """Answer a question of *Explore*, *Survival* or *Learn*, and write its page."""
     name = question.kind.name
     if name == "lesson":
         return of_lesson(question["key"], question["seed"], home)
@@ -110,13 +92,7 @@ def of_question(question: Question, home: str = "") -> SharedPage:
 
 
 def of_lesson(key: str, seed: int, home: str = "") -> SharedPage:
-    """Work a lesson out, and write it.
-
-    Raises
-    ------
-    InputError
-        If there is no such lesson.
-    """
+    """Work a lesson out, and write it."""
     lesson = lessons.get(key)
     return one_file.of_lesson(lesson, work(key, seed), seed, home)
 
@@ -127,13 +103,7 @@ def of_release(release: Published, home: str = "") -> SharedPage:
 
 
 def of_paths(paths: Sequence[str | Path], home: str = "") -> SharedPage:
-    """Write the page of published files, or of a question that a file holds.
-
-    Raises
-    ------
-    InputError
-        If they are neither. A file of data is not sent.
-    """
+    """Write the page of published files, or of a question that a file holds; data are not sent."""
     first = PurePath(paths[0])
     if len(paths) == 1 and first.suffix == ".json":
         stated = json_of(text_of(str(paths[0])), "file")

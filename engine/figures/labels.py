@@ -28,15 +28,10 @@ class LineEnd:
 
 
 def apart(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions as little as is needed to be a gap apart and inside a range.
+    """Move positions, in their order, as little as needed to be a gap apart inside a range.
 
     Neighbours that are too close form a block about their mean; where all do not fit, they share
     the range.
-
-    Returns
-    -------
-    list of float
-        In the order of `positions`.
 
     Examples
     --------
@@ -64,22 +59,10 @@ def apart(positions: Sequence[float], gap: float, low: float, high: float) -> li
 
 
 def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> list[Spec]:
-    """Annotations that name lines at their right ends, none above another.
+    """Annotations that name at most five lines at their right ends, none above another.
 
     They take the place of a legend for up to five lines; the chart leaves room for them with
     `room_for` in its margin.
-
-    Parameters
-    ----------
-    ends : sequence of LineEnd
-        At most five.
-    low, high : float
-        The range of the axis, in the unit of `LineEnd.y`.
-
-    Returns
-    -------
-    list of dict
-        Entries of plotly's `layout.annotations`.
     """
     if len(ends) > FEW:
         raise ValueError(f"{len(ends)} lines cannot all be named at their ends")
@@ -137,12 +120,7 @@ def changed(name: str, first: float, last: float) -> str:
 def smallest_error(errors: Mapping[str, float], where: str = "") -> str:
     """Title the chart of several methods by the one with the smallest error.
 
-    Parameters
-    ----------
-    errors : mapping of str to float
-        By method; those that are not finite publish nothing.
-    where : str
-        At what they are compared, such as "ε = 1"; may be empty.
+    Infinite errors are of refused methods; `where` is such as "ε = 1" and may be empty.
 
     Examples
     --------
@@ -221,18 +199,8 @@ def _foot_note(text: str) -> Spec:
 def leaving(title: str, text: str) -> Spec:
     """Add what a picture has beside its chart when it leaves the page: it names its origin.
 
-    Parameters
-    ----------
-    title : str
-        Written above a chart that has no finding as its title.
-    text : str
-        From `foot`.
-
-    Returns
-    -------
-    dict
-        Entries for plotly's `layout`: a page of its own colour, since nothing lies behind a picture
-        that has left, and annotations to be added to those of the chart.
+    `title` stands above a chart without a finding; `text` is from `foot`. The page has a colour of
+    its own, since nothing lies behind a picture that has left.
 
     Examples
     --------

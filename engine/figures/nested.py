@@ -47,17 +47,7 @@ class Nested:
         fill: Sequence[Spec] | None = None,
         in_view: Sequence[float] = (),
     ) -> Spec:
-        """The figure.
-
-        Parameters
-        ----------
-        up : str
-            Name of the values, with their unit.
-        fill : sequence of dict
-            Traces in place of the shades between pairs of curves.
-        in_view : sequence of float
-            Values beside the curves that are in view.
-        """
+        """The figure; `fill` replaces the shades between curves, `in_view` is kept in view."""
         ends = free_range([*self.curves.ravel(), *self.limits, *self.target, *in_view])
         shapes, notes = self._cut_offs()
         names, margin = self._names(ends)
@@ -173,14 +163,9 @@ class Nested:
 def time_in_ranges(
     limits: Sequence[float], target: Sequence[float], shares: Array, errors: Array, unit: str
 ) -> Chart:
-    """The share of observations in every range as one stacked bar.
+    """The share of observations in every range, from low to high, as one stacked bar.
 
-    Parameters
-    ----------
-    target : sequence of float
-        The two around the range that is aimed at; empty where there is none.
-    shares, errors : (L + 1,)
-        Of the ranges from low to high, with standard errors.
+    The target is the two limits of the range that is aimed at, or empty.
     """
     names = names_of_ranges(limits, unit)
     aim = list(limits).index(target[1]) if target else None

@@ -30,10 +30,7 @@ def script() -> str:
 def page(title: str, about: str, panels: Sequence[tuple[str, Chart]], lines: Sequence[str]) -> str:
     """A page with the drawings, each with its words and its text alternative, and some lines.
 
-    Returns
-    -------
-    str
-        HTML that asks for `SCRIPT` beside it and for nothing else.
+    Its HTML asks for `SCRIPT` beside it and for nothing else.
     """
     drawings = [(name, _drawn(chart), chart.alt) for name, chart in panels]
     return render("exhibit", title=title, about=about, panels=drawings, lines=lines)

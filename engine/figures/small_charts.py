@@ -119,12 +119,7 @@ def _up(chances: Array) -> list[float]:
 def error_dots(errors: Array, baseline: float | None, unit: str, floor: float = math.nan) -> Chart:
     """Twenty equally likely errors as a dot plot; a dashed line marks the non-private one.
 
-    Parameters
-    ----------
-    errors : (n_releases,)
-        Root mean squared distances, in `unit`.
-    floor : float
-        What no unbiased method with Gaussian noise is below; NaN where it is unknown.
+    `floor` is what no unbiased method with Gaussian noise is below; NaN if unknown.
     """
     dots = np.quantile(errors, (np.arange(_DOTS) + 0.5) / _DOTS)
     marks = [mark for mark in (baseline, floor) if mark is not None and math.isfinite(mark)]
@@ -252,18 +247,7 @@ def errors_of_functions(
 ) -> Chart:
     """The error of every function with its 95 % range, and without privacy.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of the functions, from top to bottom.
-    error : (functions,)
-        Root mean squared distances; NaN where nothing is published.
-    releases : (functions, releases)
-        The distance of every release.
-    baseline : (functions,) or None
-        The errors without privacy, where they are known.
-    kind : str
-        What the functions are, for the table.
+    Functions are from top to bottom, `releases` (functions, releases); NaN if nothing is published.
     """
     names, x = [*names], error
     low, high = np.quantile(releases, [0.025, 0.975], axis=1)
@@ -327,16 +311,9 @@ def errors_over_budgets(
     together: Mapping[str, Array] | None = None,
     theory: Mapping[str, Array] | None = None,
 ) -> Chart:
-    """The error of every function against ε, on log axes, and of all together.
+    """The error of every function against ε, on log axes, and of all together, by name.
 
-    Parameters
-    ----------
-    by_function : (epsilons, functions)
-        NaN where nothing would be published.
-    together : mapping of str to (epsilons,), optional
-        The error of all functions together by its name.
-    theory : mapping of str to (epsilons,), optional
-        Rates of all functions together by their names, in the unit.
+    Errors (epsilons, functions) are NaN if nothing would be published.
 
     Notes
     -----

@@ -111,15 +111,7 @@ def heading(title: str) -> Spec:
 
 
 def layout(*, legend: bool = False, title: str = "", **changes: Any) -> Spec:
-    """The common layout: transparent, horizontal grid only, title and legend above the plot.
-
-    Parameters
-    ----------
-    title : str
-        What the chart shows, as a finding; none if empty.
-    **changes : object
-        Entries of plotly's layout that are added or replaced.
-    """
+    """The common layout: transparent, horizontal grid only, title and legend above the plot."""
     return {
         "paper_bgcolor": "transparent",
         "plot_bgcolor": "transparent",
@@ -145,12 +137,7 @@ def layout(*, legend: bool = False, title: str = "", **changes: Any) -> Spec:
 def axis(title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
     """An axis without zoom; every other axis of the project is made of it.
 
-    Parameters
-    ----------
-    grid : bool
-        Whether lines are drawn from its ticks, in place of the line of the axis.
-    **changes : object
-        Entries of plotly's axis that are added or replaced.
+    A grid is drawn from its ticks, in place of the line of the axis.
     """
     return {
         "title": {"text": title, "font": {"size": 13, "color": "quiet"}},
@@ -217,14 +204,7 @@ def _even_step(length: float) -> float | None:
 def log_axis(title: str, low: float, high: float, *, grid: bool = False, room: float = 0.0) -> Spec:
     """A log axis; few decades get 1–2–5 ticks or finer ones, many get powers of ten.
 
-    Parameters
-    ----------
-    low, high : float
-        Positive ends; widened where they are equal.
-    grid : bool
-        Whether lines are drawn from its ticks.
-    room : float
-        Share of its length left at each end.
+    Equal ends are widened; `room` is the share of its length left at each end.
     """
     if high <= low:
         low, high = low / 1.3, high * 1.3

@@ -47,16 +47,7 @@ def line(
     dash: str = "solid",
     **more: Any,
 ) -> Spec:
-    """A line.
-
-    Parameters
-    ----------
-    shade, dash : str
-        Its shade (see `core.palette`), and its dash as plotly has it.
-    **more : object
-        Further entries of the trace, such as hoverinfo="skip"; without any, the value is beside
-        the pointer with three digits.
-    """
+    """A line; unless `more` says otherwise, the value is beside the pointer with three digits."""
     beside = {} if {"hoverinfo", "hovertemplate"} & set(more) else {"hovertemplate": labels.hover()}
     return {
         "type": "scatter",
@@ -226,15 +217,6 @@ def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str =
     """A plain chart for a notebook: each column but the first is a line over the first.
 
     Few lines have their names at their ends, more of them a legend.
-
-    Parameters
-    ----------
-    columns : dict of str to (n,)
-        By their titles.
-    quantity : str
-        What all lines show, with its unit; the name of the line where there is a single one.
-    title : str
-        What the chart shows, as a finding; none if empty.
     """
     (across, x), *lines = columns.items()
     quantity = quantity or capital(lines[0][0])

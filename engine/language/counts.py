@@ -22,13 +22,7 @@ CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the 
 
 
 def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
-    """Tabulate every cell of a released table, with its noised and its estimated count.
-
-    Returns
-    -------
-    dict of str to list
-        Columns of equal length.
-    """
+    """Tabulate every cell of a released table, with its noised and its estimated count."""
     cells, columns = table.cells, dict[str, list[Any]]()
     if cells.n_groups > 1:
         columns["group"] = [name for name in facts.groups for _ in range(cells.size)]

@@ -36,15 +36,7 @@ def distance(facts: PublicFacts, of: str = "estimate") -> str:
 
 
 def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
-    """Write the key to a bar of shares; parts below half a percent are left out.
-
-    Parameters
-    ----------
-    shares : sequence of float
-        Shares of the squared error.
-    parts : sequence of str
-        What each is a share of, at most four.
-    """
+    """Write the key to a bar of at most four shares; parts below half a percent are left out."""
     marks = ("■", "▨", "▩", "▒")
     return " · ".join(
         f"{mark}\u00a0{name} {percent(share)}"
@@ -56,15 +48,8 @@ def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
 def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:
     """Say how far each step moves the curve.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its unit of values is that of `moves`.
-    n_coefficients : int
-        Basis functions that were not cut off.
-    moves : sequence of three floats
-        Root mean squared distance between the averages before and after cutting off coefficients,
-        after clipping and smoothing, and after noise.
+    `moves` are root mean squared distances between the averages before and after cutting off all
+    but `n_coefficients`, after clipping and smoothing, and after noise.
     """
     fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
     first = (
@@ -76,15 +61,7 @@ def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) 
 
 
 def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
-    """Say how much of the error is left with some of its parts alone.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its unit of values is that of both errors.
-    error, whole : float
-        Root mean squared error with the parts that are switched on, and with all of them.
-    """
+    """Say how much of the error is left with some of its parts alone."""
     here, of = (in_unit(value, escape(facts.value_unit)) for value in (error, whole))
     if error == whole:
         return f"With all sources the error is **{of}**."

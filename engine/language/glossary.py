@@ -552,15 +552,7 @@ def _spelled(letter: str) -> str:
 
 
 def explain(name: str, more: str = "") -> str:
-    """Explain a term in plain words, for the help of a control or a sentence.
-
-    Parameters
-    ----------
-    name : str
-        Of the term, or one of its other names.
-    more : str
-        What is particular to this control, as sentences of their own.
-    """
+    """Explain a term in plain words, with more sentences that are particular to a control."""
     return f"{find(name).meaning} {more}".strip()
 
 

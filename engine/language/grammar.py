@@ -12,12 +12,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def a(noun: str) -> str:
-    """Put the indefinite article before a noun.
-
-    Parameters
-    ----------
-    noun : str
-        Read as English: a vowel that sounds like a consonant gets "a".
+    """Put the indefinite article before a noun; a vowel that sounds like a consonant gets "a".
 
     Examples
     --------
@@ -47,11 +42,6 @@ def capital(text: str) -> str:
 def conjunction(words: Sequence[str]) -> str:
     """Words or numbers one after the other, with “and” before the last.
 
-    Parameters
-    ----------
-    words : sequence of str
-        At least one.
-
     Examples
     --------
     >>> conjunction(["0.5", "1", "2"]), conjunction(["1"])
@@ -61,18 +51,7 @@ def conjunction(words: Sequence[str]) -> str:
 
 
 def escape(words: str) -> str:
-    """Words of a data source without markup: two “$” would become a formula.
-
-    Parameters
-    ----------
-    words : str
-        A name, noun or unit that a source or a person states.
-
-    Returns
-    -------
-    str
-        The same words with a backslash before what Markdown would read.
-    """
+    """Words of a data source without markup: two “$” would become a formula."""
     return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
 
 
@@ -96,16 +75,6 @@ def span(facts: PublicFacts) -> str:
 
 def safe_cell(text: str) -> str:
     """Make a text cell that no spreadsheet takes for a formula, by an apostrophe; see CWE-1236.
-
-    Parameters
-    ----------
-    text : str
-        What would be written into one cell of a CSV file or a workbook.
-
-    Returns
-    -------
-    str
-        The same text, or with an apostrophe before it if it begins like a formula.
 
     Examples
     --------

@@ -34,12 +34,8 @@ def exactly(value: float) -> str:
 def number(value: float, digits: int = 3, is_padded: bool = False) -> str:
     """Write at most three significant digits, a real minus, thin spaces from a thousand on.
 
-    Parameters
-    ----------
-    value : float
-        In any unit; what is not finite is written as "unlimited".
-    is_padded : bool
-        Whether zeros at the end stay below 1, too: a number that follows a slider keeps its width.
+    Infinite is "unlimited". If padded, zeros at the end stay below 1, too: a number that follows a
+    slider keeps its width.
 
     Examples
     --------
@@ -57,11 +53,6 @@ def number(value: float, digits: int = 3, is_padded: bool = False) -> str:
 
 def together(values: Sequence[float]) -> list[str]:
     """Numbers of one unit in one sentence: all with the decimals of the largest.
-
-    Parameters
-    ----------
-    values : sequence of float
-        All in one unit.
 
     Examples
     --------
@@ -90,19 +81,8 @@ def small(value: float) -> str:
 def error(value: float, unit: str, within: float = math.nan) -> str:
     """Write an error as everywhere, with its 95 % value: "1.53 cm (95 %: 2.41)".
 
-    Parameters
-    ----------
-    value : float
-        A root mean squared distance, in `unit`.
-    unit : str
-        Empty for numbers without one.
-    within : float
-        The distance that 95 % of releases stay within, in `unit`; left out where it is not finite.
-
-    Returns
-    -------
-    str
-        Empty where nothing would be published, that is where `value` is not finite.
+    Empty if the error is not finite, so that nothing would be published; an infinite 95 % value is
+    left out.
 
     Examples
     --------
@@ -155,11 +135,6 @@ def times(ratio: float) -> str:
 def change(relative: float) -> str:
     r"""Write a relative change in whole percent, on one line; "no change" under one percent.
 
-    Parameters
-    ----------
-    relative : float
-        The new value divided by the old one, less one.
-
     Examples
     --------
     >>> change(0.004), change(-0.3).replace("\N{NO-BREAK SPACE}", " ")
@@ -176,17 +151,7 @@ def percent(share: float) -> str:
 
 
 def percent_of(share: float) -> str:
-    """Write a share, rounded up.
-
-    Parameters
-    ----------
-    share : float
-        Above 0, at most 1.
-
-    Returns
-    -------
-    str
-        In tenths of a percent, or as "1 in 40 000" below a thousandth.
+    """Write a share above 0, rounded up to tenths of a percent, or as "1 in 40 000" below .1 %.
 
     Examples
     --------
@@ -222,13 +187,7 @@ def at_most_percent(chance: float) -> str:
 
 
 def one_in(value: float) -> str:
-    """Write a small chance as "1 in 40 000".
-
-    Parameters
-    ----------
-    value : float
-        Above 0, at most 1.
-    """
+    """Write a small chance as "1 in 40 000"."""
     return f"1 in {whole(1 / value)}"
 
 
@@ -258,24 +217,12 @@ def digits_down(value: float, digits: int) -> float:
 
 
 def two_digits_up(value: float) -> float:
-    """Rounded up to two digits: what is said to be enough is enough.
-
-    Parameters
-    ----------
-    value : float
-        Positive; what is not finite stays as it is.
-    """
+    """Rounded up to two digits: what is said to be enough is enough; infinite stays."""
     return digits_up(value, 2)
 
 
 def with_unit(text: str, unit: str) -> str:
-    """Add the unit, if any, to a written number.
-
-    Parameters
-    ----------
-    text, unit : str
-        As they shall be read; `unit` may be empty.
-    """
+    """Add the unit, if any, to a written number."""
     return f"{text} {unit}" if unit else text
 
 
@@ -318,11 +265,6 @@ def _signs(text: str) -> str:
 
 def named(name: str, unit: str) -> str:
     """Name a quantity with its unit: the title of an axis or of a number.
-
-    Parameters
-    ----------
-    name, unit : str
-        What it counts; `unit` may be empty.
 
     Examples
     --------

@@ -57,23 +57,10 @@ def odds_span(odds: Sequence[Odds]) -> str:
 
 
 def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -> str:
-    """State the success of an attacker who knows all but one record, in one sentence.
+    """State the success of an attacker who knows all but one record, in one bold sentence.
 
-    Parameters
-    ----------
-    odds : Odds
-        From `engine.privacy.risk`; of one protected unit, or of several of one person.
-    person : str
-        The noun for one person, such as "child".
-    unit : str
-        The noun for one protected unit, such as "curve" or "record".
-    sits_at : str
-        Whose messages the attacker sees as well, such as "another site"; empty for nobody's.
-
-    Returns
-    -------
-    str
-        Markdown, with the chance rounded up and in bold.
+    `sits_at` says whose messages the attacker sees as well, such as "another site". The chance is
+    rounded up.
     """
     if odds.right <= 0.5:
         return (
@@ -99,15 +86,7 @@ def odds_at_few_alarms(odds: Odds) -> str:
 
 
 def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
-    """State the total cost of several protected units of one person, beside one of them.
-
-    Parameters
-    ----------
-    single, several : Odds
-        Of one protected unit, and of `several.group` of them at the same noise.
-    person, unit : str
-        Nouns for one person and for one protected unit.
-    """
+    """State the total cost of several protected units of one person, beside one of them."""
     return (
         f"The guarantee is for **one {unit}**: {proved_chip(single.budget)}. For "
         f"{a(person)} with **{several.group} {unit}s** it is "
@@ -118,15 +97,7 @@ def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
 
 
 def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
-    """Say how much a secret sample protects, and against whom.
-
-    Parameters
-    ----------
-    full, drawn : Odds
-        Of an attacker who knows who was drawn, and of one who does not.
-    share : float
-        Sampling fraction in (0, 1], rounded up to a tenth of a percent.
-    """
+    """Say how much a secret sample, of this share, protects, and against whom."""
     return (
         f"The sample is {percent_of(share)} of the larger group. Against an attacker who does "
         f"not know who was drawn, {proved_chip(full.budget)} counts as "
@@ -144,15 +115,7 @@ DECLARATION = (
 
 
 def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
-    """Compare a guess with this person's record in the data and with another in its place.
-
-    Parameters
-    ----------
-    odds : Odds
-        `prior` is the attacker's belief in one of the two possibilities before the release.
-    person, unit : str
-        Nouns for one person and for one protected unit.
-    """
+    """Compare a guess with this person's record in the data and with another in its place."""
     best, accuracy = max(odds.prior, 1 - odds.prior), at_most_percent(odds.right_with_prior)
     records = unit if odds.group == 1 else f"{odds.group} {unit}s"
     return (
@@ -166,10 +129,7 @@ def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
 def odds_key(odds: Odds) -> str:
     """Write the key to a picture of a hundred guesses: right by chance or release, or wrong.
 
-    Parameters
-    ----------
-    odds : Odds
-        Of the pictured release; its chance of a right guess is rounded up to whole guesses.
+    The chance of a right guess is rounded up to whole guesses.
     """
     more = math.ceil(round(100 * odds.right, 6)) - 50
     gained = [f"■\u00a0at most {more} more"] if more > 0 else []
@@ -177,13 +137,7 @@ def odds_key(odds: Odds) -> str:
 
 
 def odds_careful(odds: Odds) -> str:
-    """State the power of a test at the level of 5 %, as a sentence.
-
-    Parameters
-    ----------
-    odds : Odds
-        `power` is the power at a false-positive rate of 5 %.
-    """
+    """State the power of a test at the level of 5 %, as a sentence."""
     return (
         f"At a 5 % false-positive rate the attack has **{at_most_percent(odds.power)} "
         "power**; without information it has 5 %."
@@ -191,13 +145,7 @@ def odds_careful(odds: Odds) -> str:
 
 
 def odds_rare(odds: Odds) -> str:
-    """State the power of a test at the level of 1 %, as a sentence.
-
-    Parameters
-    ----------
-    odds : Odds
-        `power_at_1_percent` is the power at a false-positive rate of 1 %.
-    """
+    """State the power of a test at the level of 1 %, as a sentence."""
     return (
         f"At a 1 % false-positive rate it has {at_most_percent(odds.power_at_1_percent)} "
         "power; without information, 1 %."
@@ -306,13 +254,7 @@ def delta_explained(delta: float) -> str:
 
 
 def delta_stated(stated: Delta) -> str:
-    """δ, where it is from, and what is to be said of its size.
-
-    Parameters
-    ----------
-    stated : Delta
-        From `engine.privacy.failure`: δ, the number of people, and whether somebody chose it.
-    """
+    """δ, where it is from, and what is to be said of its size."""
     if stated.value == 0:
         return delta_explained(0.0)
     whence = (
@@ -332,13 +274,7 @@ def delta_stated(stated: Delta) -> str:
 
 
 def delta_concern(stated: Delta) -> str:
-    """Why δ is marked: above a hundred-thousandth, or above a tenth of 1/n; else empty.
-
-    Parameters
-    ----------
-    stated : Delta
-        From `engine.privacy.failure`.
-    """
+    """Why δ is marked: above a hundred-thousandth, or above a tenth of 1/n; else empty."""
     if stated.is_near_one_in_n:
         return (
             f"**δ is large:** above a tenth of 1/n = {small(1 / stated.n_people)}. A method "

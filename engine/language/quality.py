@@ -56,15 +56,7 @@ def from_own_mean(facts: PublicFacts, distance: float) -> str:
 
 
 def rests_on(claim: str, simulated: Proportion) -> str:
-    """Say on how many simulated releases a statement about a share of all releases rests.
-
-    Parameters
-    ----------
-    claim : str
-        The share as it was stated, such as "95 % of releases".
-    simulated : Proportion
-        Of simulated releases that stay within the distance that was stated.
-    """
+    """Say on how many simulated releases a statement about a share of all releases rests."""
     low, high = (percent(share) for share in (simulated.low, simulated.high))
     count = round(simulated.independent)
     alike = (
@@ -80,20 +72,7 @@ def rests_on(claim: str, simulated: Proportion) -> str:
 
 
 def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
-    """State the lower bound of unbiased methods with Gaussian noise, beside an error.
-
-    Parameters
-    ----------
-    smallest_error : float
-        The floor; not finite where there is none.
-    error : float
-        Of the method on screen; not finite where it publishes nothing.
-
-    Returns
-    -------
-    str
-        Empty where there is no floor.
-    """
+    """State the floor of unbiased methods with Gaussian noise, beside an error; empty without."""
     if not math.isfinite(smallest_error):
         return ""
     text = f"Floor for unbiased methods: **{in_unit(smallest_error, escape(facts.value_unit))}**"
@@ -124,19 +103,9 @@ def refused(
     n_curves: int,
     steps: Sequence[float] = (),
 ) -> tuple[str, str]:
-    """Instead of a picture: that nothing useful can be published, and what would change it.
+    """Write heading and sentence that nothing useful can be published, and what would help.
 
-    Parameters
-    ----------
-    verdict : Feasibility
-        From sizes and bounds alone.
-    steps : sequence of float
-        Where ε can be chosen, rising; the first that is enough is named.
-
-    Returns
-    -------
-    tuple of str
-        A heading, and the sentence below it.
+    The first of the rising `steps` of ε that is enough is named.
     """
     return (
         f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
@@ -165,13 +134,7 @@ def coarse(
 
 
 def few_in_a_round(fewest: int | None) -> str:
-    """Warn of rounds with fewer than ten curves each; empty elsewhere.
-
-    Parameters
-    ----------
-    fewest : int or None
-        Curves in the smallest round; None for a method without rounds.
-    """
+    """Warn of rounds with fewer than ten curves each; empty elsewhere."""
     if fewest is None or fewest >= _ENOUGH_IN_A_ROUND:
         return ""
     return (
@@ -194,17 +157,7 @@ def _what_helps(
 
 
 def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
-    """Say what sizes and bounds alone showed about this budget; empty without such a rule.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its unit of values is that of `distance`.
-    verdict : Feasibility or None
-        None where the method has no such verdict.
-    distance : float
-        Root mean squared distance that privacy is expected to add; not finite where unknown.
-    """
+    """Say what sizes and bounds alone showed about this budget; empty without such a rule."""
     if not math.isfinite(distance):
         return ""
     words = {
@@ -248,16 +201,7 @@ def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
 
 
 def compared(here: float, others: Mapping[str, float]) -> str:
-    """Errors of other methods at the same budget.
-
-    Parameters
-    ----------
-    here : float
-        The error of the method on screen.
-    others : mapping of str to float
-        Errors of other methods by their labels, in the same unit and at the same budget; those
-        that are not finite are left out.
-    """
+    """Compare errors of other methods, by label, at the same budget; infinite ones are left out."""
     known = [
         f"{uncapital(label)} {_ratio(error / here)}"
         for label, error in others.items()
@@ -279,15 +223,7 @@ def _ratio(ratio: float) -> str:
 
 
 def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> str:
-    """Warn of budgets at which the noise drowns the curve; empty elsewhere.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Range and unit of values.
-    error : float
-        Root mean squared error in that unit.
-    """
+    """Warn of budgets at which the noise drowns the curve; empty elsewhere."""
     if error < facts.value_half_width:
         return ""
     n = whole(n_curves)
@@ -343,15 +279,7 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
 
 
 def smallest_change(facts: PublicFacts, change: float) -> str:
-    """State the smallest change that shows: "65 mg/dL".
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The unit of values.
-    change : float
-        From `engine.core.bands.least_change`.
-    """
+    """State the smallest change that shows: "65 mg/dL"."""
     return in_unit(change, facts.value_unit, 2)
 
 
@@ -359,21 +287,9 @@ DOUBTFUL = "Doubtful: do not rely on this curve or its band. The warnings say wh
 
 
 def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
-    """Why a release with enough people is coarse all the same: its band, as `verdict` takes it.
+    """Why a release with enough people is coarse: its band tells no more than a level.
 
-    Parameters
-    ----------
-    wide : float
-        The average width of the band as a share of the stated range.
-    is_flat : bool
-        Whether a constant curve fits into it.
-    at_times : float
-        Its average width at few common times, as such a share; 0 where there are none.
-
-    Returns
-    -------
-    str
-        Empty where the band tells more than a level.
+    `wide` and, at few common times, `at_times` are average widths as shares of the stated range.
     """
     if wide >= WIDE > at_times > 0 and not is_flat:
         return (
@@ -422,15 +338,7 @@ not the average over all patients.'
 
 
 def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> str:
-    """State a band's width at few common times: ", 2.7 cm at the common times"; empty without them.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The unit of values.
-    half_width : float
-        To either side, on average over these times; 0 where there are none.
-    """
+    """State a band's half width at common times: ", 2.7 cm at the common times"; else empty."""
     if not half_width:
         return ""
     return f", {mark}{in_unit(half_width, facts.value_unit)}{mark} at the common times"

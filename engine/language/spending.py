@@ -31,15 +31,7 @@ _TUNED = {
 
 
 def total(proved: Budget, mu: float) -> str:
-    """Say what all lines of one site's ledger give together.
-
-    Parameters
-    ----------
-    proved : Budget
-        What is proved of the whole ledger.
-    mu : float
-        Its Gaussian parameter μ; infinite where noise is not all Gaussian.
-    """
+    """Say what all lines of one site's ledger give together."""
     if proved.epsilon <= 1e-9:
         return "Nothing is released, so nothing is spent."
     delta = f" at δ = {small(proved.delta)}" if proved.delta else " with δ = 0"
@@ -81,15 +73,7 @@ def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
 
 
 def broken_promise(budget: Budget, proved_epsilon: float) -> str:
-    """Warn of constants that do not give the budget they are printed for.
-
-    Parameters
-    ----------
-    budget : Budget
-        What the method says that it keeps.
-    proved_epsilon : float
-        What its noise proves at the same δ; infinite if nothing.
-    """
+    """Warn of constants that do not give the budget they are printed for."""
     guarantee = (
         f"ε = {proved_epsilon:.3g}" if math.isfinite(proved_epsilon) else "no protection at all"
     )
@@ -101,15 +85,7 @@ def broken_promise(budget: Budget, proved_epsilon: float) -> str:
 
 
 def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
-    """Say that constants protect more than they are printed for.
-
-    Parameters
-    ----------
-    budget : Budget
-        What the method says that it keeps.
-    proved_epsilon : float
-        What its noise proves at the same δ.
-    """
+    """Say that constants protect more than they are printed for."""
     return (
         f"This adds more noise than ε = {budget.epsilon:g} needs: it gives "
         f"**ε = {number(proved_epsilon)}**."
@@ -117,13 +93,7 @@ def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
 
 
 def tuning(parameters: Mapping[str, object]) -> str:
-    """List the values that rules gave from public facts.
-
-    Parameters
-    ----------
-    parameters : mapping of str to object
-        Values by the name of the tuning parameter; see `Estimate.tuning`.
-    """
+    """List the values that rules gave from public facts."""
 
     def written(value: object) -> str:
         if isinstance(value, bool):

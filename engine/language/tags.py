@@ -27,18 +27,7 @@ def study_title(facts: PublicFacts, n_curves: int) -> str:
 
 
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
-    """Write the chip that says what kind of data is on screen, and its tooltip.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the kind of data: brought, made from stated facts, public, or simulated.
-
-    Returns
-    -------
-    tuple of str
-        The chip and its tooltip.
-    """
+    """Write the chip that says what kind of data is on screen, and its tooltip."""
     if facts.is_proposed:
         return (
             FOR_YOUR_EYES,
@@ -77,26 +66,14 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
 
 
 def origin(facts: PublicFacts) -> str:
-    """Whose data a picture shows, for the line below it: public data with their credit.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the kind of data, its name and its credit.
-    """
+    """Whose data a picture shows, for the line below it: public data with their credit."""
     if facts.kind is DataKind.PUBLIC and facts.credit:
         return f"{facts.name} ({facts.credit.rstrip('.')})"
     return facts.name
 
 
 def credited(facts: PublicFacts) -> list[str]:
-    """Name who measured public data and under which licence, or what a simulation follows.
-
-    Returns
-    -------
-    list of str
-        One sentence; none where nobody is to be named.
-    """
+    """Name who measured public data and under which licence, or what a simulation follows."""
     if not facts.credit:
         return []
     return [f"{capital(facts.credit).rstrip('.')}."]
@@ -187,13 +164,7 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
 
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
-    """Write the chip that says that odds are about several protected units of one person.
-
-    Returns
-    -------
-    tuple of str
-        The chip and its tooltip.
-    """
+    """Write the chip that says that odds are about several protected units of one person."""
     return (
         f"Odds for {count} {unit}s of one {facts.person}",
         f"One {unit} is protected. {capital(a(facts.person))} who has {count} of them in the "

@@ -122,7 +122,11 @@ class ManySites(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        errors = measure(seed)
+        return cls.of_errors(measure(seed))
+
+    @classmethod
+    def of_errors(cls, errors: SiteErrors) -> Worked:
+        """Work the lesson out from its errors."""
         some = SITES.index(5)
         centre, together, floor, together_some = numbers.together(
             [errors.together[0], errors.together[-1], errors.floor, errors.together[some]]

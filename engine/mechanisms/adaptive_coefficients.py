@@ -210,13 +210,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         return sizes.n_covariates + 1
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CoefficientPlan:
-        """Basis size, shares and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, or if each person is observed in a short part of the time range only.
-        """
+        """Basis size, shares and ledger; refused for δ = 0 or people seen briefly."""
         sizes, facts = public.sizes, public.facts
         _check_times(facts.design)
         for budget in budgets:
@@ -311,13 +305,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
-        """Return the second moments E GG' of the K regressors, as stated: diagonal, (K, K).
-
-        Raises
-        ------
-        InputError
-            If there is not one declared mean square for each covariate.
-        """
+        """Second moments E GG' of the K regressors, as stated: diagonal, (K, K)."""
         squares = (
             (_EVENLY_SPREAD,) * (n_functions - 1)
             if self.declared_gram is None

@@ -272,14 +272,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> MeanPlan:
-        """Basis size, shares and ledger.
-
-        Raises
-        ------
-        InputError
-            If the split does not fit the releases, or if an earlier edition drew otherwise between
-            few common times.
-        """
+        """Basis size, shares and ledger; see `check_edition` and `shares` for refusals."""
         sizes, facts = public.sizes, public.facts
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
@@ -453,24 +446,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return "fourier" if uses_period else "cosine"
 
     def shares(self, pure: bool, is_joint: bool, effective: float) -> tuple[float, ...]:
-        """Shares of μ², or of ε where δ = 0, of the releases in order.
+        """Shares of μ², or of ε if δ = 0, of the releases in order; N is `effective`.
 
-        Parameters
-        ----------
-        pure : bool
-            Whether δ = 0.
-        effective : float
-            N, the effective size.
-
-        Returns
-        -------
-        tuple of float
-            Four where they are joint; else six, or five without a band or where δ = 0.
-
-        Raises
-        ------
-        InputError
-            If the stated split does not fit the releases.
+        Four if joint; else six, or five without a band or if δ = 0. A stated split must fit them.
         """
         if self.split is not None:
             return self._stated_shares(is_joint, pure)

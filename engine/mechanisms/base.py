@@ -83,6 +83,10 @@ class Mechanism(Parameterised, Generic[D, P]):
     messages that are known. `read_since` is the version since which noised messages are read as
     they are now: releases of earlier ones cannot be made again.
 
+    Throughout, `data` are what the mechanism takes, `public`, `sizes` and `facts` hold no
+    observation, `budgets` are one for all servers or one for each (`planned` gets as many as there
+    are servers), plans are one for each budget, and `rng` is where all noise comes from.
+
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings.
     """
@@ -143,14 +147,10 @@ class Mechanism(Parameterised, Generic[D, P]):
 
         Parameters
         ----------
-        data : CurveData or SampleData
-            As the mechanism takes them.
         budgets : sequence of tuple of Budget
             For each release one budget for all servers, or one for each server.
         draws : int
             How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where all noise comes from.
 
         Returns
         -------
@@ -182,15 +182,6 @@ class Mechanism(Parameterised, Generic[D, P]):
     def release(self, data: D, budgets: tuple[Budget, ...], rng: np.random.Generator) -> Estimate:
         """Release once, at one budget: a batch of one.
 
-        Parameters
-        ----------
-        data : CurveData or SampleData
-            As the mechanism takes them.
-        budgets : tuple of Budget
-            One for all servers, or one for each.
-        rng : numpy.random.Generator
-            Where all noise comes from.
-
         Returns
         -------
         Estimate
@@ -205,11 +196,6 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     def without_protection(self, data: D) -> Estimate:
         """Compute what would be published without privacy: it never leaves the curator's screen.
-
-        Parameters
-        ----------
-        data : CurveData or SampleData
-            As the mechanism takes them.
 
         Returns
         -------
@@ -226,13 +212,6 @@ class Mechanism(Parameterised, Generic[D, P]):
     def plan(self, public: Public, budgets: tuple[Budget, ...]) -> P:
         """Everything that is fixed before any observation is looked at.
 
-        Parameters
-        ----------
-        public : Public
-            Sizes and stated facts; no reading can be in it.
-        budgets : tuple of Budget
-            One for all servers, or one for each.
-
         Returns
         -------
         Plan
@@ -246,15 +225,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return self.planned(public, one_per_server(budgets, public.sizes.n_servers))
 
     def estimate_of(self, plans: Sequence[P], fit: Fit) -> Estimate:
-        """The estimate that a fit by these plans and their ledgers make.
-
-        Parameters
-        ----------
-        plans : sequence of Plan
-            One for each budget.
-        fit : Fit
-            As `fitted` returns it.
-        """
+        """The estimate that a fit by these plans and their ledgers make."""
         return Estimate.of(
             self.main_task.key,
             fit,
@@ -268,11 +239,6 @@ class Mechanism(Parameterised, Generic[D, P]):
         """Return the data as `planned` and `fitted` take them: as they are, unless a mechanism
         differs.
 
-        Parameters
-        ----------
-        data : CurveData or SampleData
-            As they were given.
-
         Raises
         ------
         InputError
@@ -282,13 +248,6 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> P:
         """Fix tuning, noise and the ledger; see `plan`.
-
-        Parameters
-        ----------
-        public : Public
-            Sizes and stated facts.
-        budgets : tuple of Budget
-            As many as there are servers.
 
         Returns
         -------
@@ -302,13 +261,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         raise NotImplementedError
 
     def ledger(self, plan: P) -> tuple[Spend, ...]:
-        """The lines of one plan; a mechanism with a line for each of thousands makes them here.
-
-        Parameters
-        ----------
-        plan : Plan
-            As `planned` returns it.
-        """
+        """The lines of one plan; a mechanism with a line for each of thousands makes them here."""
         return plan.spends
 
     def fitted(self, data: D, plans: Sequence[P], draws: int, rng: np.random.Generator) -> Fit:
@@ -318,14 +271,8 @@ class Mechanism(Parameterised, Generic[D, P]):
 
         Parameters
         ----------
-        data : CurveData or SampleData
-            As `validated` returns them.
-        plans : sequence of Plan
-            One for each budget.
         draws : int
             How often noise is drawn, shared by all plans.
-        rng : numpy.random.Generator
-            Where noise comes from.
 
         Returns
         -------
@@ -336,11 +283,6 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     def exact_fit(self, data: D) -> Fit:
         """The same estimate from all data as they are, neither clipped nor noised.
-
-        Parameters
-        ----------
-        data : CurveData or SampleData
-            As `validated` returns them.
 
         Returns
         -------
@@ -375,11 +317,6 @@ class Mechanism(Parameterised, Generic[D, P]):
     def noised_by(self, place: NoisePlace) -> Mechanism:
         """The same method where sites, a centre or everybody's own device add the noise.
 
-        Parameters
-        ----------
-        place : NoisePlace
-            Who adds it.
-
         Returns
         -------
         Mechanism
@@ -403,11 +340,6 @@ class Mechanism(Parameterised, Generic[D, P]):
     def truth_of(self, data: D) -> Truth | None:
         """Return what the method estimates of simulated data: errors are distances from it.
 
-        Parameters
-        ----------
-        data : CurveData or SampleData
-            As the mechanism takes them.
-
         Returns
         -------
         Truth or None
@@ -421,13 +353,6 @@ class Mechanism(Parameterised, Generic[D, P]):
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
         """Judge whether these sizes and budgets can give anything useful.
 
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for all servers, or one for each.
-
         Returns
         -------
         Feasibility or None
@@ -437,15 +362,6 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         """The budget at which one centre's release has the law of n devices', each with one curve.
-
-        Parameters
-        ----------
-        n_people : int
-            Everybody's own device adds the noise.
-        budget : Budget
-            Of every person.
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------
@@ -459,15 +375,6 @@ class Mechanism(Parameterised, Generic[D, P]):
     ) -> float | None:
         """Planned squared error that privacy adds, integrated where the result is a function.
 
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for all servers, or one for each.
-        facts : PublicFacts
-            Stated facts.
-
         Returns
         -------
         float or None
@@ -477,13 +384,6 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
         """Mean squared error on this kind of simulated data, where a formula gives it exactly.
-
-        Parameters
-        ----------
-        source : Source
-            Simulated data, of which the truth is known.
-        budgets : tuple of Budget
-            One for all servers, or one for each.
 
         Returns
         -------
@@ -508,22 +408,11 @@ class Mechanism(Parameterised, Generic[D, P]):
         return False
 
     def unsuited_because(self, facts: PublicFacts) -> str:
-        """Say what does not suit these curves; empty if nothing is known against it.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """Say what does not suit these curves; empty if nothing is known against it."""
         return ""
 
     def fewest_in_a_round(self, sizes: Sizes) -> int | None:
         """Count the curves of the smallest round.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
 
         Returns
         -------
@@ -533,13 +422,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return None
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        """Say what a band relies on that no release can show; empty if nothing.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """Say what a band relies on that no release can show; empty if nothing."""
         return ""
 
     def why_not_published(self, budget: Budget) -> str:
@@ -548,11 +431,6 @@ class Mechanism(Parameterised, Generic[D, P]):
         A mechanism that can sends all it says of the data through `transcript.sent`, or `summed`,
         with independent Gaussian or Laplace noise whose size and cost its ledger states, and draws
         nothing else: see `engine.release.certified`.
-
-        Parameters
-        ----------
-        budget : Budget
-            That of the release.
         """
         return (
             "There is no hardened sampler for the way this method draws its noise, so it can "
@@ -560,24 +438,12 @@ class Mechanism(Parameterised, Generic[D, P]):
         )
 
     def comparable(self, facts: PublicFacts) -> Mechanism:
-        """The same method as it should meet others on these curves: with a basis that suits.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The same method as it should meet others on these curves: with a basis that suits."""
         return self
 
 
 def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
-    """The budgets of all servers; a single one is used for every server.
-
-    Raises
-    ------
-    InputError
-        If there are neither one nor as many budgets as servers.
-    """
+    """The budgets of all servers; a single one is used for every server."""
     if len(budgets) == 1:
         return budgets * n_servers
     if len(budgets) != n_servers:

@@ -252,12 +252,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     def cells(self, facts: EventFacts, n_people: int, epsilon: float) -> Cells:
         """The cells that are counted, from public numbers alone.
 
-        Parameters
-        ----------
-        facts : EventFacts
-            With the range of times and, where they are stated, the edges of intervals.
-        epsilon : float
-            Of one centre with as much noise as all sites together.
+        ε is that of one centre with as much noise as all sites together.
         """
         causes, has_groups = self.estimand.n_causes(facts), bool(self.estimand.groups(facts))
         edges = facts.edges

@@ -18,21 +18,7 @@ VERSION = 1
 def parsed(
     plain: Mapping[str, Any], source: Source[Data] | None = None
 ) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
-    """Source, mechanism and budgets of a scenario.
-
-    Parameters
-    ----------
-    plain : mapping
-        With the keys "source", "mechanism" and "budgets".
-    source : Source, optional
-        In place of the one in `plain`, where that has been read before.
-
-    Returns
-    -------
-    source, mechanism
-    budgets : tuple of Budget
-        One for all servers, or one for each.
-    """
+    """Source, mechanism and budgets of a scenario; a `source` that is read replaces its own."""
     source = source or _member(plain, "source", sources)
     mechanism = mechanism_of(plain)
     if not mechanism.served & source.served:
@@ -63,20 +49,7 @@ def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
 
 
 def budgets_of(plain: Mapping[str, Any], n_servers: int, usual: float) -> tuple[Budget, ...]:
-    """The budgets of a scenario or a request.
-
-    Parameters
-    ----------
-    plain : mapping
-        With the key "budgets", a list of objects with "epsilon" and "delta".
-    usual : float
-        δ of those that state none, by the rule of all pages (`Mechanism.delta`).
-
-    Returns
-    -------
-    tuple of Budget
-        One for all servers, or one for each.
-    """
+    """The budgets of a scenario or a request; `usual` is δ of those that state none."""
     entries = plain.get("budgets")
     if not isinstance(entries, list) or not entries:
         raise InputError(

@@ -335,13 +335,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         return levels
 
     def stated_limits(self, facts: PublicFacts) -> tuple[float, ...]:
-        """Limits of ranges inside the bounds of readings, and a value with a share of its own.
-
-        Returns
-        -------
-        tuple of float
-            Rising, in response units.
-        """
+        """Limits inside the bounds, and a value with its own share: rising, in response units."""
         limits = set(_numbers(self.limits, "limits", "70, 180").tolist())
         if len(limits) > _MAX_LIMITS:
             raise InputError(
@@ -383,13 +377,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         return ValueScale(low, high, kind, self.log_offset)
 
     def family_of_waves(self, facts: PublicFacts) -> str:
-        """The family of the basis: as chosen, or by what is stated of curves.
-
-        Returns
-        -------
-        str
-            "cosine" or "fourier".
-        """
+        """The family of the basis: "cosine" or "fourier", chosen or by what is stated of curves."""
         return self.basis or ("fourier" if facts.periodic else "cosine")
 
     def used_facts(self, facts: PublicFacts) -> frozenset[str]:

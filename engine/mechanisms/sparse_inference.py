@@ -256,16 +256,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         columns: Columns,
         rng: np.random.Generator,
     ) -> tuple[Array, Directions, Corrected]:
-        """A first estimate, what it is corrected along, and the corrected entries.
-
-        Returns
-        -------
-        pilot : (repeats, columns, d)
-            β̂.
-        directions : Directions
-        corrected : Corrected
-            Of the g entries that limits are asked for.
-        """
+        """A first estimate β̂, what it is corrected along, and the g corrected entries."""
         plan, noises, c = plans[0], [each.noise for each in plans], plans[0].constants
         if plan.is_one:
             vectors = self._thresholded(averages, plans, columns, rng)

@@ -167,20 +167,9 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         return np.asarray(clipped(data.x, bound(data.sizes, data.facts)).mean(axis=1))
 
     def means_of(self, pooled: Array, plan: CentrePlan, noise: selection.Draw) -> Array:
-        """Choose and noise the largest means, then hold them to the largest stated one.
+        """Choose and noise the largest of the means, then hold them to the largest stated one.
 
-        This is all of the method once rows are averaged.
-
-        Parameters
-        ----------
-        pooled : (repeats, 1, d)
-            Means of all rows.
-        noise : selection.Draw
-            Standard noise of choice and values, (repeats, draws, d) each.
-
-        Returns
-        -------
-        (repeats, draws, d)
+        This is all of the method once rows are averaged: (repeats, 1, d) to (repeats, draws, d).
         """
         transcript.weighed(transcript.CENTRE, MEANS, pooled, plan.law, plan.n_selected, plan.scales)
         noisy = selection.noisy_hard_threshold(

@@ -428,22 +428,11 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def doubts(
         self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
     ) -> NDArray[np.bool_]:
-        """Flag releases with people outside the elected interval, and undecided votes.
+        """Flag releases with people outside the elected interval, and undecided votes: (2, …).
 
         If all votes are for the interval, the noisy sum of its places is known but for noise, and
         for the two people expected outside. A winner that leads all places outside the interval by
         less than the noise in such a difference is none.
-
-        Parameters
-        ----------
-        votes : (repeats, draws, places)
-        elected : (repeats, draws)
-            The interval of each, as `elected` returns it.
-
-        Returns
-        -------
-        (2, repeats, draws) array of bool
-            People are outside; the votes do not decide.
         """
         people = np.array(plan.public.sizes.n_curves_per_server, dtype=float)
         chance = np.zeros_like(people) if self.setting.is_central else self.flip_chance(plan.vote)
@@ -495,13 +484,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return places if places >= _FEWEST_PLACES else 1
 
     def clip_width(self, places: int, facts: PublicFacts) -> float:
-        """The most by which one item, or one person's held mean, can move.
-
-        Returns
-        -------
-        float
-            In response units.
-        """
+        """The most by which an item, or a person's held mean, can move, in response units."""
         return 2 * facts.value_half_width * min(1.0, _REACH / places)
 
     def expected_error(
@@ -519,16 +502,11 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def exact_error(
         self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
     ) -> float | None:
-        """The squared error that privacy adds, exactly.
+        """The squared error that privacy adds, exactly; None with a vote.
 
         0 for "none"; with w the width of the range and N items, 2w²/(Nε²) for "local_item",
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
-
-        Returns
-        -------
-        float or None
-            In squared response units; None with a vote.
         """
         plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
@@ -549,13 +527,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     # -- parts: each is an average by itself that is sent with noise of its own -------------------
 
     def n_parts(self, public: Public) -> NDArray[np.int64]:
-        """Count every server's parts: each item or person, itself, or all as one centre.
-
-        Returns
-        -------
-        (servers,) array of int
-            A centre's one part counts at the first server.
-        """
+        """Count every server's parts; those of one centre count at the first: (servers,)."""
         if self.setting.is_local:
             return self._per_server(public).astype(np.int64)
         n_parts = np.ones(public.sizes.n_servers, dtype=np.int64)
@@ -631,22 +603,12 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     # -- averages -----------------------------------------------------------------------------
 
     def groups(self, data: CurveData) -> NDArray[np.int64]:
-        """Count the neighbouring people, or items, averaged in each part.
-
-        Returns
-        -------
-        (parts,) array of int
-        """
+        """Count the neighbouring people, or items, averaged in each part: (parts,)."""
         sizes = self._part_sizes(data.public).astype(np.int64)
         return np.repeat(sizes, self.n_parts(data.public))
 
     def exact_parts(self, data: CurveData, places: int) -> Array:
-        """The mean of every part before noise, for every interval it may be in.
-
-        Returns
-        -------
-        (repeats, parts, intervals)
-        """
+        """The mean of every part before noise, for every interval: (repeats, parts, intervals)."""
         units = self.clipped(data)
         if self.setting.is_by_person:
             low = self._lowest(places, data.facts)
@@ -657,12 +619,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return _averages(units, self.groups(data))
 
     def clipped(self, data: CurveData) -> Array:
-        """Every number within the public range, its middle where it is not finite.
-
-        Returns
-        -------
-        (repeats, items)
-        """
+        """Every number within the public range, its middle if not finite: (repeats, items)."""
         facts = data.facts
         known = np.where(np.isfinite(data.values), data.values, facts.value_middle)
         return np.asarray(np.clip(known, facts.value_low, facts.value_high))
@@ -681,13 +638,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     # -- votes --------------------------------------------------------------------------------
 
     def ballots(self, data: CurveData, places: int) -> NDArray[np.bool_]:
-        """The place that each person's mean is in.
-
-        Returns
-        -------
-        (repeats, people, places) array of bool
-            One True for each person.
-        """
+        """The place that each person's mean is in: (repeats, people, places), one True each."""
         means, facts = _averages(self.clipped(data), data.counts), data.facts
         place = (means - facts.value_low) / (2 * facts.value_half_width) * places
         place = np.clip(place.astype(int), 0, places - 1)

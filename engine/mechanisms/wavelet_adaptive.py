@@ -556,15 +556,7 @@ class _Messages:
         ]
 
     def noisy(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Received]:
-        """The centre's averages of the messages of stage k, for every plan.
-
-        Parameters
-        ----------
-        centres : sequence of (repeats, draws, 2^J)
-            For each plan, coarse functions first.
-        clips : sequence of (repeats, draws)
-            In response units.
-        """
+        """The centre's averages of the messages of stage k, for every plan, coarse first."""
         normals = self.normals[k][:, None]  # (repeats, 1, draws, sites, numbers)
         shape = (len(normals), len(self.plans), *normals.shape[2:])
         exact, noise = np.zeros(shape), np.zeros(shape)

@@ -500,15 +500,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         facts: PublicFacts,
         design: DesignDensity = UNIFORM,
     ) -> RiskParts:
-        """Exact mean integrated squared error, part by part, for any curve and any public sizes.
-
-        Parameters
-        ----------
-        truth : Truth
-            The curve around the middle of its bounds.
-        design : DesignDensity
-            Density of the times, and the weight of a reading.
-        """
+        """Exact mean integrated squared error, part by part, for any curve and any public sizes."""
         plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)

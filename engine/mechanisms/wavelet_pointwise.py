@@ -352,13 +352,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         )
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
-        """Return the factors of τ/n in the sensitivity.
-
-        Returns
-        -------
-        printed, exact : float
-            As printed for one point, and exactly.
-        """
+        """Return the factors of τ/n in the sensitivity: as printed for one point, and exactly."""
         printed = printed_point_constant(self.moments) * 2.0 ** (level - 1)
         return printed, 2 * self._kernel_bound("laplace", self.wavelets(level))
 

@@ -102,23 +102,11 @@ class ZeroGenerator:
         return [ZeroGenerator() for _ in range(n_children)]
 
     def standard_normal(self, size: Any = None) -> Array:
-        """Zeros: the normal noise is added by OpenDP afterwards.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            Shape of the result; None for a single number.
-        """
+        """Zeros: the normal noise is added by OpenDP afterwards."""
         return np.zeros(() if size is None else size)
 
     def laplace(self, size: Any = None) -> Array:
-        """Zeros: the Laplace noise is added by OpenDP afterwards.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            Shape of the result; None for a single number.
-        """
+        """Zeros: the Laplace noise is added by OpenDP afterwards."""
         return np.zeros(() if size is None else size)
 
     def __getattr__(self, law: str) -> Any:
@@ -176,13 +164,7 @@ class LatticeNoise:
         return self.law is NoiseLaw.LAPLACE
 
     def unit(self, deviation: Array) -> Array:
-        """The unit of the noise, of numbers whose noise has these standard deviations.
-
-        Parameters
-        ----------
-        deviation : array
-            Any shape.
-        """
+        """The unit of the noise, of numbers whose noise has these standard deviations."""
         return deviation / math.sqrt(2) if self.law is NoiseLaw.LAPLACE else deviation
 
     @property
@@ -200,35 +182,16 @@ class LatticeNoise:
 
     @property
     def mu(self) -> float:
-        """μ of Gaussian differential privacy, as proved above, rounded up; Gaussian noise only.
-
-        Raises
-        ------
-        InputError
-            If the noise is not Gaussian.
-        """
+        """μ of Gaussian differential privacy, as proved above, rounded up; Gaussian noise only."""
         if self.law is not NoiseLaw.GAUSSIAN:
             raise InputError("Laplace noise has an ε of its own, and no μ.", field="noise")
         coupled = 4 * math.sqrt(self.size) * 2.0**-self.bits
         return (self.sensitivity * (1 + ROOM) + coupled) * _ROUND_UP
 
     def whole(self, values: Array) -> list[int]:
-        """Numbers in units of their noise as whole multiples of the lattice.
+        """Numbers in units of their noise as whole multiples of the lattice, in row order.
 
-        Parameters
-        ----------
-        values : array
-            Any shape; finite, and of moderate size.
-
-        Returns
-        -------
-        list of int
-            In row order.
-
-        Raises
-        ------
-        ArithmeticError
-            If a number is missing or so large that sums could overflow 64 bits.
+        An `ArithmeticError` if one is missing or so large that sums could overflow 64 bits.
         """
         scaled = np.rint(np.ravel(values) * 2.0**self.bits)
         if not (np.abs(scaled) < _MAX).all():  # NaN, too
@@ -275,13 +238,7 @@ class CountNoise:
             )
 
     def unit(self, deviation: Array) -> Array:
-        """1 where there is noise: whole numbers stay as they are.
-
-        Parameters
-        ----------
-        deviation : array
-            Any shape.
-        """
+        """1 where there is noise: whole numbers stay as they are."""
         return np.sign(deviation)
 
     @cached_property
@@ -304,39 +261,16 @@ class CountNoise:
 
     @property
     def mu(self) -> float:
-        """There is none: the noise is not Gaussian.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
+        """Refuse: there is none, as the noise is not Gaussian."""
         raise InputError("Laplace noise has an ε of its own, and no μ.", field="noise")
 
     def __call__(self, values: Array) -> Array:
-        """The numbers with noise, whole again, in their shape.
-
-        Raises
-        ------
-        ArithmeticError
-            If one is not whole, or so large that sums could overflow 64 bits.
-        """
+        """The numbers with noise, whole again, in their shape; see `whole`."""
         noisy = count_noise(self.scale)(self.whole(values))
         return np.array(noisy, dtype=float).reshape(np.shape(values))
 
     def whole(self, values: Array) -> list[int]:
-        """Counts as whole numbers.
-
-        Parameters
-        ----------
-        values : array
-            Any shape.
-
-        Raises
-        ------
-        ArithmeticError
-            If one is not whole, or so large that sums could overflow 64 bits.
-        """
+        """Counts as whole numbers; an `ArithmeticError` if not whole or too large to sum."""
         whole = np.rint(np.ravel(values))
         if not ((np.abs(whole) < _MAX) & (whole == np.ravel(values))).all():
             raise ArithmeticError("what is to be sent is not a whole number of moderate size")
@@ -345,13 +279,7 @@ class CountNoise:
 
 @lru_cache(maxsize=64)
 def count_noise(scale: float) -> Any:
-    """OpenDP's measurement: discrete Laplace noise of this scale on a vector of whole numbers.
-
-    Parameters
-    ----------
-    scale : float
-        b > 0.
-    """
+    """OpenDP's measurement: discrete Laplace noise of this scale on a vector of whole numbers."""
     dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
@@ -372,13 +300,7 @@ def _discrete_noise(law: NoiseLaw, bits: int) -> Any:
 
 @lru_cache(maxsize=64)
 def discrete_gaussian(scale: float) -> Any:
-    """OpenDP's measurement: discrete Gaussian noise of this scale on a vector of whole numbers.
-
-    Parameters
-    ----------
-    scale : float
-        σ > 0.
-    """
+    """OpenDP's measurement: discrete Gaussian noise of this scale on a vector of whole numbers."""
     dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)

@@ -102,13 +102,7 @@ class Shares:
         return self.sites / self.honest
 
     def of(self, noise: HardenedNoise) -> HardenedNoise:
-        """The same noise in shares.
-
-        Raises
-        ------
-        InputError
-            If it cannot be drawn in shares.
-        """
+        """The same noise in shares."""
         if isinstance(noise, CountNoise):
             return CountShares(noise.epsilon, noise.size, self)
         if noise.law is not NoiseLaw.GAUSSIAN:
@@ -159,13 +153,7 @@ class LatticeShares(LatticeNoise):
         return super().mu * 2.0**self.bits / self._left * _ROUND_UP
 
     def share(self, values: Array) -> list[int]:
-        """Numbers of one site with its share of the noise, as whole multiples of the lattice.
-
-        Parameters
-        ----------
-        values : (size,)
-            In units of the noise of the sum.
-        """
+        """Numbers of one site with its share of the noise, as whole multiples of the lattice."""
         return self._added(self.whole(values))
 
     def _added(self, whole: list[int]) -> list[int]:
@@ -210,18 +198,7 @@ class CountShares(CountNoise):
         return float(count_noise(self.scale).map(_MOVED))
 
     def share(self, values: Array) -> list[int]:
-        """Counts of one site with its share of the noise.
-
-        Parameters
-        ----------
-        values : (size,)
-            Whole numbers.
-
-        Raises
-        ------
-        ArithmeticError
-            If one is not whole.
-        """
+        """Counts of one site with its share of the noise."""
         up, down = (
             _negative_binomials(self.scale, self.shares.honest, self.size) for _ in range(2)
         )

@@ -66,13 +66,7 @@ class Basis(OrthonormalBasis):
         return self.family == "fourier" and self.extension == 0
 
     def turns(self, times: Array) -> Array:
-        """The position of a time within the period; cosines use half of theirs.
-
-        Returns
-        -------
-        ndarray
-            In [0, 1], of the same shape.
-        """
+        """The position of a time within the period, in [0, 1]; cosines use half of theirs."""
         if self.family == "cosine":
             return np.asarray(times / 2)
         if self.extension == 0:

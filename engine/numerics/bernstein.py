@@ -33,11 +33,6 @@ class BernsteinBasis(FunctionBasis):
     its products over axes, the last axis fastest. With h = 1 they are Bernstein's own: never
     negative, and adding up to one.
 
-    Raises
-    ------
-    InputError
-        If the degree, the number of iterations or the dimension is out of range.
-
     Examples
     --------
     >>> basis = BernsteinBasis(degree=2)
@@ -87,13 +82,9 @@ class BernsteinBasis(FunctionBasis):
         return Grid(tuple(steps.tolist()), self.dimension)
 
     def on_lattice(self, grid: Grid) -> Array:
-        """Map curves on a grid of the same dimension to their values on the lattice: a matrix.
+        """Map curves on a grid of the same dimension to their values on the lattice: (r, K).
 
         Linear between the points of the grid, constant beyond its ends.
-
-        Returns
-        -------
-        (r, K)
         """
         return grid.between(np.eye(grid.size), self.lattice)
 

@@ -42,15 +42,7 @@ POSITIONS, SIGNS = ("first", "random"), ("equal", "random")
 def sparse_vector(
     size: int, n_nonzero: int, positions: str, signs: str, rng: np.random.Generator
 ) -> Array:
-    """A vector with entries of ±1, the others zero: (size,).
-
-    Parameters
-    ----------
-    signs : {"equal", "random"}
-        Whether all are 1, or of any sign.
-    rng : Generator
-        Where positions and signs are drawn from.
-    """
+    """A vector with entries of ±1, all 1 if "equal", the others zero: (size,)."""
     where = rng.permutation(size)[:n_nonzero] if positions == "random" else np.arange(n_nonzero)
     vector = np.zeros(size)
     vector[where] = rng.choice([-1.0, 1.0], n_nonzero) if signs == "random" else 1.0

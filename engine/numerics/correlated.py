@@ -13,15 +13,11 @@ _ROWS = 512  # handled together, to stay in cache
 
 
 def covariance(kind: str, size: int) -> Array:
-    """Covariance Σ of features with unit variances.
+    """Covariance Σ of features with unit variances: (size, size).
 
     "ar1": ½^|j−k|, eigenvalues in (1/3, 3). "block": ½ within fives of neighbours, 0 between them,
     eigenvalues ½ and at most 3. "ar1_strong": .8^|j−k|, eigenvalues in (1/9, 9). "equicorrelated":
     ½ between all, eigenvalues ½ and (d + 1)/2.
-
-    Returns
-    -------
-    (size, size)
 
     Examples
     --------
@@ -55,18 +51,11 @@ def largest_variance(kind: str, entries: int) -> float:
 
 
 def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
-    """Turn independent standard normals into rows with covariance Σ, in place.
+    """Turn independent standard normals (rows, d) into rows with covariance Σ, in place.
 
     "ar1": x₁ = z₁, x_j = ½x_{j−1} + √¾ z_j, which is exact and costs two operations for each
     number. "block" needs one more normal for each row and block, and so does "equicorrelated",
-    which is one block.
-
-    Parameters
-    ----------
-    normals : (rows, d)
-        Independent; they are overwritten.
-    shared : (rows, blocks), optional
-        Further independent normals, as many blocks as `n_blocks` says.
+    which is one block. `shared` (rows, blocks) are these, as many blocks as `n_blocks` says.
     """
     for start in range(0, len(normals), _ROWS):
         part = normals[start : start + _ROWS]

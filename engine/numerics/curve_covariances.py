@@ -115,16 +115,8 @@ def people_spread(
 ) -> PeopleSpread:
     """Σ and σ² by least squares of D⁻¹(𝓛(Σ) + σ²Q)D⁻¹ on M, all entries alike.
 
-    A negative σ² is 0 and the rest fitted again; negative eigenvalues of Σ are 0.
-
-    Parameters
-    ----------
-    moments : (…, r, r)
-        M, in units of the shape.
-    stretch : (r,)
-        D, in response units.
-    error : float, optional
-        σ², where it is stated.
+    A negative σ² is 0 and the rest fitted again; negative eigenvalues of Σ are 0. M is in units of
+    the shape, D in response units; `error` is a stated σ².
 
     Examples
     --------

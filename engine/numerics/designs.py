@@ -43,12 +43,7 @@ class KnownDesign:
         return min(self.density.heights)
 
     def weight(self, times: Array) -> Array:
-        """Weights 1/g of readings, so that weighted averages are those of evenly spread times.
-
-        Returns
-        -------
-        (…)
-        """
+        """Weights 1/g of readings, so that weighted averages are those of evenly spread times."""
         return 1 / self.density(times)
 
     def rank(self, times: Array) -> Array:

@@ -77,15 +77,7 @@ class AffineDeviations(Deviations):
 
     @classmethod
     def of(cls, slopes: Array, targets: Array) -> AffineDeviations:
-        """Build from slopes and targets.
-
-        Parameters
-        ----------
-        slopes : (repeats, p, p, curves)
-            Entry [·, j, l, i] is (T_i)_lj.
-        targets : (repeats, p, curves)
-            t_i.
-        """
+        """Build from slopes, entry [·, j, l, i] being (T_i)_lj, and targets t_i."""
         return cls(np.concatenate([slopes, -targets[:, None]], axis=1))
 
     @classmethod
@@ -123,18 +115,9 @@ class AffineDeviations(Deviations):
         return self.products(centres, np.ones_like(centres[..., :1]), repeats)
 
     def products(self, centres: Array, shares: Array, repeats: slice) -> Array:
-        """T_i a less a share of t_i for all curves, by one product.
+        """T_i a less a share of t_i for all curves, by one product: (repeats, columns, p, curves).
 
-        Parameters
-        ----------
-        centres : (repeats, columns, p)
-            a, for the chosen repeats.
-        shares : (repeats, columns, 1)
-            Of t_i, such as 1, or 0 for T_i a alone.
-
-        Returns
-        -------
-        (repeats, columns, p, curves)
+        Centres a and shares are of the chosen repeats; shares are 1, or 0 for T_i a alone.
         """
         rows = self.rows[repeats]
         flat = rows.reshape(len(rows), self.size + 1, -1)
@@ -162,21 +145,9 @@ def blocks_of(n: int, most: int) -> list[slice]:
 def weighted_within_curves(
     moments: Moments, counts: Index, sizes: Collection[int], design: Design
 ) -> Iterator[tuple[int, AffineDeviations]]:
-    """Deviations for every size of the basis that is wanted, smallest first.
+    """Yield sizes of the basis that are wanted, smallest first, and their deviations.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of the largest basis, with readings weighted as `design` says.
-    counts : (curves,)
-        The public numbers of readings.
-
-    Yields
-    ------
-    size : int
-        Basis functions.
-    deviations : AffineDeviations
-        Of that size.
+    `moments` are of the largest basis, with readings weighted as `design` says.
     """
     penalty = ridge(moments.size, counts)
     for size, inverse in _inverses(moments, penalty):
@@ -193,20 +164,7 @@ def plain(moments: Moments) -> AffineDeviations:
 
 
 def ridge(size: int, counts: Index) -> Array:
-    """Λ of every curve, l³/m.
-
-    Parameters
-    ----------
-    size : int
-        r, how many basis functions.
-    counts : (curves,)
-        m, the numbers of readings.
-
-    Returns
-    -------
-    (size, curves)
-        One column if all have the same length.
-    """
+    """Λ of every curve, l³/m: (size, curves), one column if all have the same length."""
     counts = counts[:1] if len(counts) and (counts == counts[0]).all() else counts
     return np.asarray(np.arange(1.0, size + 1)[:, None] ** 3 / np.maximum(counts, 1))
 
@@ -256,15 +214,11 @@ def _unbiased(
 
 @lru_cache(maxsize=2048)
 def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
-    """P ≈ A⁻¹ of one length, from simulated designs with a fixed seed, so public.
+    """P ≈ A⁻¹ of one length, from simulated designs with a fixed seed, so public: (r, r).
 
-    Directions of which the design tells less than a tenth of what evenly spread times would are
-    not blown up: there P A stays below the identity. With Λ^½AΛ^-½ symmetric, eigenvalues are
-    compared with those of even times.
-
-    Returns
-    -------
-    (r, r)
+    Directions of which the design tells less than a tenth of what evenly spread times would are not
+    blown up: there P A stays below the identity. With Λ^½AΛ^-½ symmetric, eigenvalues are compared
+    with those of even times.
     """
     slopes = _mean_slopes(basis, readings, design)
     if design == Design():

@@ -34,11 +34,6 @@ class Grid:
     Weights are equal where the times are equally spaced. Elsewhere a time has the length of its
     cell: that between the midpoints to its neighbours, cut at 0 and 1. Weights add up to one.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two times, or they do not rise within [0, 1].
-
     Examples
     --------
     >>> grid = Grid((0.0, 0.5, 0.75, 1.0))
@@ -87,20 +82,9 @@ class Grid:
         return np.asarray(along @ len(times) ** np.arange(self.dimension)[::-1])
 
     def between(self, values: Array, points: Array) -> Array:
-        """Functions read off between the points of the grid.
+        """Functions (K, r) read off between the points of the grid: (…, r).
 
         Linear in each coordinate between the points of the grid, constant beyond its ends.
-
-        Parameters
-        ----------
-        values : (K, r)
-            On the grid.
-        points : (…) or (…, 2)
-            Of an interval, or of a square.
-
-        Returns
-        -------
-        (…, r)
         """
         from scipy.interpolate import RegularGridInterpolator  # on first use: it takes a moment
 
@@ -113,13 +97,7 @@ class Grid:
 
 @lru_cache(maxsize=64)
 def midpoints(size: int, dimension: int = 1) -> Grid:
-    """The middles (k − ½)/`size` of equal cells along each axis.
-
-    Returns
-    -------
-    Grid
-        Of K = size^d points.
-    """
+    """The middles (k − ½)/`size` of equal cells along each axis: K = size^d points."""
     return of_times(tuple(((np.arange(size) + 0.5) / size).tolist()), dimension)
 
 
@@ -137,11 +115,6 @@ class Kernel:
     [0, 1] in the space with squared norm ∫f² + ρ²∫f′² (Wahba 1990, Spline Models for Observational
     Data, chapter 1): its eigenfunctions are 1 and √2 cos(πkt), its eigenvalues in proportion to
     1/(1 + (ρπk)²). On a square it is the product of those of the axes.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown or a number is not positive.
 
     Examples
     --------
@@ -205,10 +178,7 @@ class Kernel:
     def decay(self, dimension: int = 1) -> float:
         """β in λ_j ~ j^(−β): (2ν + d)/d.
 
-        Returns
-        -------
-        float
-            ∞ for the Gaussian kernel; 2 for the Sobolev kernel, in the plane up to logarithms.
+        ∞ for the Gaussian kernel; 2 for the Sobolev kernel, in the plane up to logarithms.
         """
         if self.name == "gaussian":
             return math.inf
@@ -250,16 +220,9 @@ class Eigensystem:
 
 
 def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
-    """Eigenpairs of the kernel on the grid.
+    """Eigenpairs of the kernel on the grid, with λ_j > rtol λ_1; kept in memory.
 
-    On a square a separable kernel has the products of the eigenpairs of its axes. Kept in memory.
-
-    Parameters
-    ----------
-    grid : Grid
-        Where it is evaluated.
-    rtol : float
-        Those with λ_j ≤ rtol λ_1 are dropped.
+    On a square a separable kernel has the products of the eigenpairs of its axes.
     """
     return _eigensystem(kernel, grid, rtol)
 
@@ -303,11 +266,6 @@ class Eigenbasis(OrthonormalBasis):
     Between the points of the grid the functions are broken lines. The Nyström formula, the other
     usual choice, divides by λ_j: it turns rounding errors of small components into large values
     between points, while a broken line never leaves the range of the values beside it.
-
-    Raises
-    ------
-    InputError
-        If the kernel has fewer components than that on the grid.
     """
 
     kernel: Kernel

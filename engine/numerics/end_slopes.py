@@ -66,23 +66,11 @@ def fewer_waves(size: int, fewer: int = FEWER) -> Array:
 def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array, Array]:
     """Find what of the last coefficients fewer cosines and two slopes do not explain.
 
-    Parameters
-    ----------
-    centre : (…, r)
-        Released cosine coefficients, r at least `fewer` + 2.
-    covariance : (…, r, r)
-        Of them; finite.
-    fewer : int
-        How many are to be explained, at least 3.
-
-    Returns
-    -------
-    p_values : (…,)
-        How probable a misfit as large is, if they suffice: χ² of the generalised least-squares
-        fit, with two degrees of freedom fewer than coefficients.
-    sizes : (…,)
-        Root of the sum of squares of what is left of the last ones, in response units. As the
-        cosines are orthonormal, this is a root mean squared distance of curves.
+    Coefficients are (…, r), r at least `fewer` + 2 and this at least 3. P-values (…) are of a
+    misfit as large, if `fewer` suffice: χ² of the generalised least-squares fit, with two degrees
+    of freedom fewer than coefficients. Sizes (…) are the root of the sum of squares of what is left
+    of the last ones, in response units: as the cosines are orthonormal, a root mean squared
+    distance of curves.
     """
     size = centre.shape[-1]
     ridge = _MIN * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / size
@@ -100,16 +88,11 @@ def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array,
 
 
 def steepening(centre: Array) -> Array:
-    """Compare a curve's end slopes by all its coefficients with those by the first half: a ratio.
+    """Divide a curve's end slopes by those of the first half of its coefficients: (…, 2).
 
     Where coefficients have come to fall like k⁻², both halves tell the same slopes. A curve that
     rises or falls within a small part of the range has not come so far: each further coefficient
     makes it steeper.
-
-    Returns
-    -------
-    (…, 2)
-        |slope| over |slope by half of them|, at the start and at the end.
     """
     size = centre.shape[-1]
     half = size // 2
@@ -127,15 +110,7 @@ def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
 
 
 def slope_rows(size: int, times: Array | float, order: int = 0) -> Array:
-    """w(t): f and its derivatives are w(t)'a of the cosine coefficients a: (…, r).
-
-    Parameters
-    ----------
-    size : int
-        r, at least 4.
-    order : int
-        Of the derivative: 0, 1 or 2.
-    """
+    """w(t): f and its derivatives of order 0 to 2 are w(t)'a of r ≥ 4 coefficients a: (…, r)."""
     t = np.asarray(times)
     ends = ((t - t**2 / 2, t**2 / 2), (1 - t, t), (-np.ones_like(t), np.ones_like(t)))[order]
     parts = np.concatenate([cosine_rows(size - 2, t, order), np.stack(ends, axis=-1)], axis=-1)

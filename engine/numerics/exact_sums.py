@@ -88,21 +88,9 @@ class ExactSum:
 def whole_sums(
     h: Array, shape: Array, radius: Array, kinds: tuple[Statistic, ...], moments_radius: Array
 ) -> list[ExactSum]:
-    """Sum whole numbers of a block of people, of each kind.
+    """Sum whole numbers of a block of people, (repeats, columns, …) of each kind; `h` is used up.
 
-    Parameters
-    ----------
-    h : (repeats, columns, p, people)
-        Deviations, at most `LARGEST_BLOCK` of them; used up.
-    shape : (repeats, columns, p)
-        d > 0.
-    radius, moments_radius : (repeats, columns)
-        c and m, above 0.
-
-    Returns
-    -------
-    list of ExactSum
-        (repeats, columns, …) each.
+    A block has at most `LARGEST_BLOCK` people; d is `shape`, c and m are the radii, all above 0.
     """
     with np.errstate(all="ignore"):  # what is no finite number is seen to by `_norms`
         h /= (radius[..., None] * shape)[..., None]

@@ -42,23 +42,11 @@ def shared_map(curves: GradientCurves, iterates: Array) -> Array | None:
 def mean_clipped_gradient(
     curves: GradientCurves, iterates: Array, radii: Array, linear: Array | None = None
 ) -> Array:
-    """Average over curves of each curve's gradient, clipped entry by entry.
+    """Average over curves of each curve's gradient, clipped entry by entry to ±R_l.
 
     Replacing one curve moves entry l by at most 2 R_l / curves, because the clipped gradient of
-    every curve lies in the box whatever its readings are.
-
-    Parameters
-    ----------
-    iterates : (repeats, columns, p)
-        One column for every draw and budget.
-    radii : (curves or 1, p)
-        A curve's gradient entry l is moved into [−R_l, R_l].
-    linear : ndarray, optional
-        The `shared_map` of the iterates, where there is one.
-
-    Returns
-    -------
-    (repeats, columns, p)
+    every curve lies in the box whatever its readings are. `linear` is the `shared_map` of the
+    iterates, if there is one.
     """
     total = np.zeros_like(iterates)
     width = max(1, _ROWS // iterates.shape[2])
@@ -69,13 +57,9 @@ def mean_clipped_gradient(
 
 
 def clipped_variance(curves: GradientCurves, iterates: Array, radii: Array) -> Array:
-    """Variance over curves of the clipped gradients, summed over entries.
+    """Variance over curves of the clipped gradients, summed over entries: (repeats, columns).
 
     It is computed from the curves and never leaves a server.
-
-    Returns
-    -------
-    (repeats, columns)
     """
     clipped = _clip(curves.gradients(iterates)(slice(None)), radii)
     return np.asarray(clipped.var(axis=3).sum(axis=2))
@@ -100,23 +84,10 @@ def _clip(gradients: Array, radii: Array) -> Array:
 
 
 def project_on_ellipsoid(points: Array, weights: Array, bound: float) -> Array:
-    """Nearest points of {a : Σ_l w_l a_l² ≤ bound}.
+    """Nearest points of {a : Σ_l w_l a_l² ≤ bound}, for w ≥ 0 and a bound above 0; (…, r).
 
     The solution is a_l / (1 + λ w_l) with λ the root of Σ w_l a_l² / (1 + λ w_l)² = bound. Newton
     steps on the reciprocal square root, which is concave, rise to the root from the left.
-
-    Parameters
-    ----------
-    points : (…, r)
-        Any points; those inside stay.
-    weights : (r,)
-        w ≥ 0.
-    bound : float
-        Above 0.
-
-    Returns
-    -------
-    (…, r)
 
     Examples
     --------

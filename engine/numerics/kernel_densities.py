@@ -101,21 +101,10 @@ def bumps(width: float, grid: Grid) -> Array:
 
 
 def nearest_density(values: Array, weights: Array) -> Array:
-    """The function f ≥ 0 with Σ w f = 1 that is nearest to others.
+    """The function f ≥ 0 with Σ w f = 1 that is nearest to others: (…, K).
 
     It is max(values − t, 0) for one t, by the conditions of Karush, Kuhn and Tucker. Densities are
     a convex set, so the distance to each of them can only become smaller.
-
-    Parameters
-    ----------
-    values : (…, K)
-        On a grid.
-    weights : (K,)
-        w, of its points.
-
-    Returns
-    -------
-    (…, K)
 
     Examples
     --------

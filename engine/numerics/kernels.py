@@ -19,20 +19,6 @@ def matern(distance: Array, smoothness: float, length: float, sd: float) -> Arra
 
     Evaluated through logarithms, with the limit sd² at distance zero.
 
-    Parameters
-    ----------
-    smoothness : float
-        ν > 0.
-    length : float
-        Above 0, in the units of the distance.
-    sd : float
-        Standard deviation, in response units.
-
-    Returns
-    -------
-    ndarray
-        Of the same shape, in squared response units.
-
     Examples
     --------
     >>> matern(np.array([0.0, 0.5]), smoothness=0.5, length=0.5, sd=1.0).round(3).tolist()
@@ -61,16 +47,11 @@ def _eigen(smoothness: float, length: float, sd: float) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=32)
 def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
-    """Scaled eigenfunctions √λ_k φ_k as polynomials in z = 2x − 1.
+    """Scaled eigenfunctions √λ_k φ_k as polynomials in z = 2x − 1: (degree + 1, terms).
 
     Standard normal weights on the columns give Gaussian paths whose covariance is exact to about
     3e-6 · sd². The eigenfunctions are extended off the quadrature nodes by the Nyström formula and
     interpolated at Chebyshev points, which costs less than 1e-6 · sd at the degree kept.
-
-    Returns
-    -------
-    (degree + 1, terms)
-        Monomial coefficients, lowest degree first; see `tables.horner`.
     """
     values, functions = _eigen(smoothness, length, sd)
     dropped = sd**2 - np.cumsum(values * functions**2, axis=1).min(axis=0)

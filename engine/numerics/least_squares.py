@@ -36,24 +36,10 @@ class CurveMoments(Protocol):
 
 
 def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
-    """The functions to be fitted to curves with these common times, and the ridge for them.
+    """The functions to be fitted to curves with these common times, and the ridge for them, (r,).
 
     Few times may not tell functions apart: least squares would join them by spikes. Then more
     functions, with a ridge that grows like l³, draw a smooth curve through what the times tell.
-
-    Parameters
-    ----------
-    basis : Basis
-        Of as many functions as the sizes allow.
-    times : sequence of float
-        The common times, on [0, 1]; empty where there are none.
-
-    Returns
-    -------
-    Basis
-        That one, or one of 41 functions.
-    (r,) ndarray
-        The ridge.
 
     Examples
     --------
@@ -76,41 +62,15 @@ def fit(curves: CurveMoments, ridge: Array | float = _RIDGE) -> Array:
 
 
 def solve(gram: Array, cross: Array, ridge: Array | float = _RIDGE) -> Array:
-    """Solve the normal equations; a ridge keeps a design with too few points solvable.
-
-    Parameters
-    ----------
-    gram : (repeats, p, p)
-        Average products of the basis functions.
-    cross : (repeats, p)
-        Average products with the responses.
-    ridge : (p,) or float
-        Added to the diagonal.
-
-    Returns
-    -------
-    (repeats, p)
-        Coefficients.
-    """
+    """Solve the normal equations; a ridge keeps a design with too few points solvable."""
     stable = gram + ridge * np.eye(gram.shape[-1])
     return np.asarray(np.linalg.solve(stable, cross[..., None])[..., 0])
 
 
 def covariance(curves: CurveMoments, coefficients: Array, ridge: Array | float = _RIDGE) -> Array:
-    """Covariance of the least-squares coefficients.
+    """Covariance of the least-squares coefficients: (repeats, p, p).
 
     Curves are independent, readings within one are not: the sandwich formula over curves.
-
-    Parameters
-    ----------
-    coefficients : (repeats, p)
-        Of `fit`.
-    ridge : (p,) or float
-        That of `fit`.
-
-    Returns
-    -------
-    (repeats, p, p)
     """
     return sandwich(
         curves.average()[0], curves.gradients(coefficients[:, None])(slice(None))[:, 0], ridge
@@ -118,21 +78,7 @@ def covariance(curves: CurveMoments, coefficients: Array, ridge: Array | float =
 
 
 def sandwich(gram: Array, scores: Array, ridge: Array | float = _RIDGE) -> Array:
-    """Covariance of least-squares coefficients from what each curve adds to their gradient.
-
-    Parameters
-    ----------
-    gram : (repeats, p, p)
-        Average products of the basis functions.
-    scores : (repeats, p, curves)
-        Gradients at the fit.
-    ridge : (p,) or float
-        That of the fit.
-
-    Returns
-    -------
-    (repeats, p, p)
-    """
+    """Covariance of least-squares coefficients from what each curve adds to their gradient."""
     stable = gram + ridge * np.eye(gram.shape[-1])
     influence = np.linalg.solve(stable, scores) / scores.shape[-1]
     return np.asarray(influence @ influence.swapaxes(-1, -2))

@@ -124,16 +124,7 @@ def wave_map(basis: Basis) -> Array:
 
 
 def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> Moments:
-    """Moments of every curve.
-
-    Parameters
-    ----------
-    times, values : (n_repeats, N)
-        Readings, curve after curve; times on [0, 1].
-    counts : (n_curves,)
-        Readings of each curve; they sum to N.
-    basis : Basis
-        Of r functions, without gaps in its frequencies.
+    """Moments of every curve; the basis has no gaps in its frequencies.
 
     Examples
     --------
@@ -159,13 +150,7 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> M
 
 
 def highest_wave(basis: Basis) -> int:
-    """The highest frequency in a product of two of the basis functions.
-
-    Returns
-    -------
-    int
-        In whole turns over the period.
-    """
+    """The highest frequency in products of two basis functions, in turns over the period."""
     return 2 * int(basis.frequency[-1])
 
 

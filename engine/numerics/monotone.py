@@ -8,22 +8,11 @@ from engine.core.arrays import Array
 
 
 def non_increasing_fit(values: Array, weights: Array | None = None) -> Array:
-    """The non-increasing sequences nearest to others in squares.
+    """The non-increasing sequences nearest to others in squares: (…, p).
 
-    By the min-max formula, fit_l = min over i ≤ l of the max over j ≥ l of the mean of entries
-    i … j; sequences here have at most some thirty entries, so all p² means are cheap. The weighted
-    mean of a sequence is preserved.
-
-    Parameters
-    ----------
-    values : (…, p)
-        Sequences along the last axis.
-    weights : (…, p), optional
-        Of the squares, above 0. None: all the same.
-
-    Returns
-    -------
-    (…, p)
+    By the min-max formula, fit_l = min over i ≤ l of the max over j ≥ l of the mean of entries i …
+    j; sequences here have at most some thirty entries, so all p² means are cheap. The weighted mean
+    of a sequence is preserved.
 
     Examples
     --------

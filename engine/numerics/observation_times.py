@@ -40,24 +40,10 @@ class Stratified:
 def draw_times(
     design: Design, curves: int, observations: int, rng: Uniforms, late: float = JITTER
 ) -> Array:
-    """Times of simulated curves of a stated design.
+    """Times of simulated curves of a stated design: (curves, observations), on [0, 1].
 
-    Parameters
-    ----------
-    design : Design
-        Where nothing is known of it, times are spread evenly.
-    curves, observations : int
-        How many curves, and observations of each. Of common times each curve has that many, drawn
-        without replacement; more than there are repeat them.
-    rng : Uniforms
-        A generator, or one that spreads its numbers evenly.
-    late : float
-        How much later than planned a visit can be, in gaps; 0 for visits on their planned days.
-
-    Returns
-    -------
-    (curves, observations)
-        On [0, 1].
+    Evenly spread if nothing is known. Of common times each curve has that many, drawn without
+    replacement; more than there are repeat them. A visit is up to `late` gaps later than planned.
     """
     if design.law is TimeLaw.COMMON:
         # (curves, times): every curve has the common times in an order of its own
@@ -77,13 +63,7 @@ def draw_times(
 
 @lru_cache(maxsize=64)
 def stated_density(design: Design) -> PublicCurve | None:
-    """The density of independent times, where one is stated.
-
-    Returns
-    -------
-    PublicCurve or None
-        With integral one; None for other laws, and for times spread evenly.
-    """
+    """The density of independent times, with integral one; None if none is stated."""
     if design.law is not TimeLaw.INDEPENDENT or not design.density:
         return None
     heights = design.density if len(design.density) > 1 else design.density * 2
@@ -98,23 +78,10 @@ def visits_span(observations: int, gap: float) -> float:
 def visit_times(
     curves: int, observations: int, gap: float, rng: Uniforms, late: float = JITTER
 ) -> Array:
-    """Times of visits on [0, 1], increasing on every curve.
+    """Times of visits on [0, 1], increasing on every curve: (curves, observations).
 
     The first visit is spread evenly over where all visits lie inside, however late; each comes
     later than planned by up to a fifth of the gap, evenly, or by up to `late` gaps.
-
-    Parameters
-    ----------
-    curves, observations : int
-        How many curves, and visits of each.
-    gap : float
-        Between planned visits, as a share of the range.
-    rng : Uniforms
-        Where chance comes from.
-
-    Returns
-    -------
-    (curves, observations)
 
     Examples
     --------

@@ -36,15 +36,7 @@ class OrthonormalBasis:
         return np.asarray((weights * truth.node_values) @ self(nodes))
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of a known function.
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            ∫ of the square of what they leave out.
-        """
+        """The best approximation of known functions (…, size), and ∫ of the square of the rest."""
         best = self.coefficients(truth)
         return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
 

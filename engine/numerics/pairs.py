@@ -58,15 +58,7 @@ class SymmetricSurfaces(FunctionBasis):
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
-        """Values at all pairs of some times: (…, m, m).
-
-        Parameters
-        ----------
-        coordinates : (…, size)
-            Of functions.
-        axis : (m,)
-            Times on [0, 1].
-        """
+        """Values at all pairs of some times: (…, m, m)."""
         values = self.basis(axis)
         return np.asarray(values @ self.matrices(coordinates) @ values.T)
 

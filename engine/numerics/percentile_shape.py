@@ -62,20 +62,14 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
 
 
 def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
-    """Estimate the logarithm of the spread of observations, in the basis functions of the shares.
+    """Estimate the log of the spread of observations in the basis functions of the shares.
 
     Where the spread is larger than released by a share x, a normal law has shares below thresholds
     at the score z that are off by −z φ(z) x. The x that fits the first thresholds best, by
     generalised least squares with the average errors over time, is added to the released spread.
 
-    It uses the first `n_thresholds` thresholds.
-
-    Returns
-    -------
-    coefficients : (…, r)
-        Of the logarithm of the spread over its average.
-    covariance : (…, r, r)
-        Of them.
+    It uses the first `n_thresholds` thresholds. Returns coefficients (…, r), of the logarithm of
+    the spread over its average, and their covariance.
     """
     n, size, r = n_thresholds, surface.rotation.shape[-1], surface.waves.shape[1]
     scores = ndtri(surface.expected[..., :n, :]).mean(axis=-1)

@@ -138,19 +138,8 @@ class ShareSurface:
         however many people there are. It matters from N = 5000 on.
 
         Where all of that lies beyond the outermost threshold, nothing was released of how far: the
-        band then reaches from that threshold to the bound of readings.
-
-        Parameters
-        ----------
-        levels : (T,)
-            Shares between 0 and 1.
-        is_simultaneous : bool
-            Whether a band is for a whole curve, 95 in 100, instead of every time on its own.
-
-        Returns
-        -------
-        lower, upper : (…, T, G)
-            On [−1, 1].
+        band then reaches from that threshold to the bound of readings. Both limits are (…, T, G),
+        on [−1, 1]; a simultaneous band is for a whole curve, 95 in 100.
         """
         at = ndtri(levels)[:, None]
         error = self._error(at)
@@ -250,19 +239,8 @@ class ShareSurface:
         """Shares of readings between limits: below the first, between any two, above the last.
 
         Of unshrunk coefficients: what shrinking takes away adds up over time, and no error counts
-        it.
-
-        Parameters
-        ----------
-        limits : (L,)
-            Rising, on the scale of the thresholds.
-
-        Returns
-        -------
-        shares, errors : (…, L + 1, G)
-            At every time; shares sum to 1.
-        average, error : (…, L + 1)
-            Over the whole time range.
+        it. Shares and errors are (…, L + 1, G), at every time, then (…, L + 1) over the whole
+        range.
         """
         below = ndtr(self._at_limits(limits, self.unshrunk_probits))
         ends = [np.zeros_like(below[..., :1, :]), below, np.ones_like(below[..., :1, :])]

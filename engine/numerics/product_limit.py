@@ -39,20 +39,7 @@ def _at(time: Array, after: NDArray[np.floating[Any]], first: float, points: Arr
 def kaplan_meier(
     time: Array, status: NDArray[np.int64], points: Array, n_codes: int = 1
 ) -> tuple[Array, Array]:
-    """The Kaplan–Meier curve and its standard error by Greenwood's formula.
-
-    Parameters
-    ----------
-    time : (n,)
-    status : (n,) of int
-    points : (k,)
-        Where it is read off.
-    n_codes : int
-        Codes 1 … n_codes are events.
-
-    Returns
-    -------
-    survival, error : (k,)
+    """The Kaplan–Meier curve at some points and its standard error by Greenwood's formula.
 
     Examples
     --------
@@ -89,22 +76,9 @@ def log_rank(
     n_codes: int = 1,
     until: float = np.inf,
 ) -> tuple[float, float]:
-    """The ordinary log-rank test of two groups.
+    """The ordinary log-rank test of two groups: z > 0 if the first has more events than expected.
 
-    Parameters
-    ----------
-    time, status : (n,)
-    group : (n,) of int
-        0 or 1.
-    n_codes : int
-        Codes 1 … n_codes are events.
-    until : float
-        Whoever is still under observation then is censored.
-
-    Returns
-    -------
-    statistic, p_value : float
-        z is above 0 where the first group has more events than expected.
+    Whoever is still under observation at `until` then is censored.
 
     References
     ----------
@@ -132,19 +106,7 @@ def log_rank(
 def roc_curve(score: Array, label: NDArray[np.int64], points: Array) -> Array:
     """The share of people with the label above a threshold that so many without it exceed.
 
-    Parameters
-    ----------
-    score : (n,)
-        What is no number counts as the lowest.
-    label : (n,) of int
-        1, or another.
-    points : (k,)
-        False-positive shares in [0, 1].
-
-    Returns
-    -------
-    (k,)
-        By straight lines between thresholds.
+    A score that is no number counts as the lowest; straight lines between thresholds.
     """
     order = np.argsort(-np.where(np.isnan(score), -np.inf, score), kind="stable")
     has_label, ordered_score = label[order] == 1, score[order]

@@ -10,15 +10,7 @@ _FEW = 3  # rows, for which as many products with a vector cost less than one wi
 
 
 def rows_times(rows: Array, matrix: Array) -> Array:
-    """Rows times a matrix, whichever way is faster: (…, k, q).
-
-    Parameters
-    ----------
-    rows : (…, k, p)
-        Few are multiplied one by one.
-    matrix : (…, p, q)
-        Read once or twice.
-    """
+    """Rows times a matrix, whichever way is faster: (…, k, q)."""
     if rows.shape[-2] <= _FEW:
         return np.asarray(np.vecmat(rows, matrix[..., None, :, :]))
     return np.asarray(rows @ matrix)

@@ -11,13 +11,7 @@ from engine.core.types import Array
 
 
 def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
-    """Between what a chance lies 95 times in 100 (Wilson 1927, JASA 22, 209–212).
-
-    Returns
-    -------
-    low, high : ndarray
-        Of the shape of both.
-    """
+    """Between what a chance lies 95 times in 100 (Wilson 1927, JASA 22, 209–212)."""
     shrunk = 1 + NORMAL**2 / n
     middle = (share + NORMAL**2 / (2 * n)) / shrunk
     half = NORMAL * np.sqrt(share * (1 - share) / n + (NORMAL / n) ** 2 / 4) / shrunk
@@ -44,20 +38,10 @@ class Proportion:
 
     @classmethod
     def within(cls, errors: Array, distance: float) -> Proportion:
-        """Count the releases of a study within a distance.
+        """Count the releases of a study, (data sets, releases of each), within a distance.
 
-        Parameters
-        ----------
-        errors : (data sets, releases of each)
-            Distances.
-        distance : float
-            In their unit.
-
-        Returns
-        -------
-        Proportion
-            Releases of one data set are alike: they count as so many independent ones as the
-            shares of data sets differ, at least as one of each.
+        Releases of one data set are alike: they count as so many independent ones as the shares of
+        data sets differ, at least as one of each.
         """
         inside = np.asarray(errors <= distance)
         data_sets, n, share = len(inside), inside.size, float(inside.mean())

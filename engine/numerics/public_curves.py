@@ -78,13 +78,7 @@ class PublicCurve:
         return PublicCurve(tuple((heights / area).tolist()))
 
     def quantile(self, shares: Array) -> Array:
-        """Evaluate the quantile function of a density, at shares of its mass.
-
-        Returns
-        -------
-        ndarray
-            Times on [0, 1], of the same shape.
-        """
+        """Evaluate the quantile function of a density, times on [0, 1], at shares of its mass."""
         points = np.linspace(0, 1, _FINE)
         heights = self(points)
         mass = np.concatenate([[0.0], np.cumsum((heights[:-1] + heights[1:]) / 2)])

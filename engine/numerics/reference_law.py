@@ -296,15 +296,7 @@ class ProductLaw(DeviationLaw):
 def of_regressors(
     moments: Array, regressor_map: RegressorMap, basis: Basis, readings: int, design: Design
 ) -> ProductLaw:
-    """The law for released second moments of the regressors.
-
-    Parameters
-    ----------
-    moments : (repeats, columns, K, K)
-        Second moments of the regressors, the first of which is 1.
-    regressor_map : RegressorMap
-        From regressors to directions.
-    """
+    """The law for released second moments of the regressors, the first of which is 1."""
     sample, products, covariates = _regression_sample(
         basis, readings, design, moments.shape[-1] - 1
     )

@@ -60,19 +60,7 @@ def weights(standard: Array) -> Array:
 
 
 def floored(moments: Array, floor: Array) -> Array:
-    """Second moments with eigenvalues that are not too small to be inverted.
-
-    Parameters
-    ----------
-    moments : (repeats, columns, K, K)
-        Released, so perhaps with negative ones.
-    floor : (columns,)
-        What smaller eigenvalues are raised to.
-
-    Returns
-    -------
-    (repeats, columns, K, K)
-    """
+    """Second moments with eigenvalues raised to the floor of their column, to be inverted."""
     values, vectors = np.linalg.eigh(moments)
     raised = np.maximum(values, floor[:, None])[..., None, :]
     return np.asarray((vectors * raised) @ vectors.swapaxes(-1, -2))

@@ -98,12 +98,7 @@ class ConvexLoss:
     def records(self, index: Indices, y: Array, n_points: int) -> GroupedRecords:
         """The labels of one data set, held within what the loss allows.
 
-        Parameters
-        ----------
-        index : (n,) of int
-            Of every record, 0 … n_places − 1.
-        y : (n,)
-            Labels; what is no number counts as 0, or as the class −1.
+        A label that is no number counts as 0, or as the class −1.
         """
         return _classes(index, y, n_points)
 
@@ -303,16 +298,8 @@ def minimise(
 ) -> Minimisers:
     """Minimisers of (1/n) Σ L(y_i, Σ_j u_j h_j(x_i)) + ψ‖u‖².
 
-    Parameters
-    ----------
-    atoms : (K, J)
-        Features h of each place. Public.
-    index : (…, n)
-        The place of each record, 0 … K − 1.
-    y : (…, n)
-        Labels, of the same shape. What is no number counts as 0, or as the class −1.
-    penalty : float
-        ψ > 0. Public.
+    `atoms` (K, J) are features h of each place, and `index` (…, n) the place of each record; both
+    atoms and ψ > 0 are public. A label that is no number counts as 0, or as the class −1.
 
     Examples
     --------

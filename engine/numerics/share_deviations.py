@@ -52,15 +52,7 @@ class ReadingBlock:
     def blocks(
         cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design
     ) -> list[ReadingBlock]:
-        """Cut people into blocks; those without readings are in none.
-
-        Parameters
-        ----------
-        times, values : (N,)
-            Person after person.
-        counts : (people,)
-            Readings of each; they sum to N.
-        """
+        """Cut people into blocks; those without readings are in none."""
         starts = np.cumsum(counts) - counts
         blocks = []
         for m in np.unique(counts[counts > 0]).tolist():

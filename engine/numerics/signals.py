@@ -75,11 +75,6 @@ PERIODIC = ("smooth", "blocks", "bumps", "heavisine", "doppler", "self_similar")
 def signal(name: str) -> Function:
     """A test curve, scaled to sup norm 2 on 2^17 midpoints; self_similar to 1.9 on 2^15.
 
-    Returns
-    -------
-    callable
-        From times on [0, 1] to values of the same shape.
-
     Examples
     --------
     >>> round(float(signal("cusp")(np.array(0.37))), 3)  # its kink

@@ -112,20 +112,10 @@ class SmoothingErrors:
         return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))
 
     def short_features(self, cosines: Array, sampling: float) -> tuple[Array, Array]:
-        """Test if the last cosines that are followed have become small.
+        """Test if the last cosines that are followed have become small: p-values and sizes.
 
-        Parameters
-        ----------
-        cosines : (…, order)
-            As `followed` has them.
-        sampling : float
-            Standard deviation that sampling variability adds to the first of them; to others it
-            adds less, like 1/k.
-
-        Returns
-        -------
-        p_values, sizes : (…)
-            As of `engine.numerics.end_slopes.detail`; 1 and 0 where too few are followed.
+        Sampling variability adds this standard deviation to the first of them, to others less, like
+        1/k. See `engine.numerics.end_slopes.detail`; 1 and 0 if too few are followed.
         """
         if self.order < CHECKED_FROM:
             return np.ones(cosines.shape[:-1]), np.zeros(cosines.shape[:-1])
@@ -137,17 +127,10 @@ class SmoothingErrors:
         Smooth is what up to seven cosines draw, so that a curve with three turns still is. All
         cosines beyond them tell of a jump, and not the last four alone.
 
-        The cosines (…, order) are those of `followed`.
-
-        Returns
-        -------
-        p_values : (…)
-            How probable a jump as large is by chance, at any of `_JUMPS`; 1 where too few are
-            followed.
-        fits : (…)
-            How probable what the jump leaves is, if the rest is smooth.
-        sizes : (…)
-            What the cosines that are followed leave of the jump, root mean squared.
+        The cosines (…, order) are those of `followed`. P-values are of a jump as large by chance,
+        at any of `_JUMPS`; 1 if too few are followed. Fits are probabilities of what the jump
+        leaves, if the rest is smooth, and sizes what the cosines that are followed leave of it,
+        root mean squared.
         """
         size = self.order
         smooth = min(_SMOOTH, size - _SPARED)
@@ -180,20 +163,10 @@ class SmoothingErrors:
     def bends(self, curves: Array, simple: Array, sampling: float) -> tuple[Array, Array]:
         """Extract the released part beyond the image of simple curves.
 
-        Parameters
-        ----------
-        curves : (…, G)
-            Released curves at `POINTS`.
-        simple : (G, k)
-            Functions of which simple curves are made, such as 1 and t.
-
-        Returns
-        -------
-        p_values : (…)
-            How probable a misfit as large is, if the curve is simple: χ² of the generalised
-            least-squares fit with r − k degrees of freedom; 1 where there are none.
-        sizes : (…)
-            Of the misfit, root mean squared over the range.
+        Curves (…, G) are at `POINTS`; `simple` (G, k) are functions such as 1 and t. P-values are
+        of a misfit as large, if the curve is simple: χ² of the generalised least-squares fit with r
+        − k degrees of freedom; 1 if there are none. Sizes are of the misfit, root mean squared over
+        the range.
         """
         size, n_simple = self.rows.shape[1], simple.shape[1]
         if size <= n_simple:

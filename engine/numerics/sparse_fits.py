@@ -22,22 +22,7 @@ _MIN_VARIANCE = 0.05  # of a feature given others, where noisy moments would hav
 
 
 def moments(x: Array, y: Array) -> tuple[Array, Array]:
-    """Moments X'X/n and X'y/n, which are all that the fits below need.
-
-    Parameters
-    ----------
-    x : (…, n, d)
-        Features.
-    y : (…, n)
-        Responses.
-
-    Returns
-    -------
-    gram : (…, d, d)
-        X'X/n.
-    cross : (…, d)
-        X'y/n.
-    """
+    """Moments X'X/n (…, d, d) and X'y/n (…, d), which are all that the fits below need."""
     across = x.swapaxes(-1, -2)
     return across @ x / x.shape[-2], (across @ y[..., None])[..., 0] / x.shape[-2]
 
@@ -49,21 +34,8 @@ def lasso(gram: Array, cross: Array, penalty: float) -> Array:
     """The minimiser of ½ b'Gb − c'b + penalty ‖b‖₁, which is ‖y − Xb‖²/(2n) + penalty ‖b‖₁.
 
     Accelerated proximal gradient steps (FISTA), which start afresh when they turn back. They end
-    when some subgradient at b is shorter than 1e-9: with L the largest eigenvalue of G, a
-    step from z to b leaves one of length at most 2L‖z − b‖.
-
-    Parameters
-    ----------
-    gram : (…, d, d)
-        G, positive semidefinite and not zero.
-    cross : (…, d)
-        c.
-    penalty : float
-        At least 0.
-
-    Returns
-    -------
-    (…, d)
+    when some subgradient at b is shorter than 1e-9: with L the largest eigenvalue of G, a step from
+    z to b leaves one of length at most 2L‖z − b‖.
 
     Examples
     --------
@@ -92,24 +64,11 @@ def usual_penalty(noise_sd: float, size: int, n: int) -> float:
 
 
 def best_subset(gram: Array, cross: Array, s: int, ridge: Array) -> Array:
-    """Coefficients with s entries that nearly minimise ½ b'(G + ridge I)b − c'b.
+    """Coefficients with s entries that nearly minimise ½ b'(G + ridge I)b − c'b: (…, d).
 
     Entries are added one by one, each time the one that lowers the minimum most, and then exchanged
     one by one while that helps, in at most s rounds over all of them. Unlike thresholding of steps
     this does not depend on a step size, so that correlated features do no harm.
-
-    Parameters
-    ----------
-    gram : (…, d, d)
-        G, symmetric with positive diagonal.
-    cross : (…, d)
-        c.
-    s : int
-        How many entries are not zero, at most d.
-
-    Returns
-    -------
-    (…, d)
     """
     size = cross.shape[-1]
     grams, crosses = gram.reshape(-1, size, size), cross.reshape(-1, size)
@@ -167,19 +126,8 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15) -> Array:
     """Rows Θ_k with s entries each that nearly solve GΘ_k = e_k; not symmetrised.
 
     Gradient steps on ½ θ'Gθ − θ_k from 0, each cut to its s largest entries. Stopped early, rows
-    are too short and intervals with them: for the design ½^|j−k| the diagonal of ΘGΘ' is 1.57
-    after 15 rounds, 1.66 after 25 and the true 5/3 after 60.
-
-    Parameters
-    ----------
-    gram : (…, d, d)
-        G.
-    s : int
-        Entries of a row that are not zero.
-
-    Returns
-    -------
-    (…, d, d)
+    are too short and intervals with them: for the design ½^|j−k| the diagonal of ΘGΘ' is 1.57 after
+    15 rounds, 1.66 after 25 and the true 5/3 after 60.
     """
     size = gram.shape[-1]
     grams = gram.reshape(-1, size, size)

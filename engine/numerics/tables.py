@@ -58,13 +58,6 @@ def _circle() -> tuple[Array, Array]:
 def horner(coefficients: Array, z: Array) -> Array:
     """Polynomials Σ_k coefficients[k] z^k, one for each curve: (points, curves).
 
-    Parameters
-    ----------
-    coefficients : (degree + 1, curves)
-        Lowest degree first.
-    z : (points, curves)
-        Where each is evaluated.
-
     Examples
     --------
     >>> horner(np.array([[1.0], [2.0], [3.0]]), np.array([[2.0]])).tolist()
@@ -81,13 +74,7 @@ def horner(coefficients: Array, z: Array) -> Array:
 
 
 def as_polynomial(curve: Callable[[Array], Array]) -> Array:
-    """A smooth curve on [0, 1] in powers of z = 2t − 1, to 1e-9 of its size.
-
-    Returns
-    -------
-    (degree + 1,)
-        Lowest degree first, as `horner` takes them.
-    """
+    """A smooth curve on [0, 1] in powers of z = 2t − 1, to 1e-9 of its size; see `horner`."""
     series = np.polynomial.Chebyshev.interpolate(lambda z: curve((z + 1) / 2) + 0 * z, 40)
     trimmed = series.trim(1e-9 * max(np.abs(series.coef).max(), 1e-300))
     return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)

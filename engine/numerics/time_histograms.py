@@ -31,22 +31,11 @@ def n_bins(size: int) -> int:
 
 
 def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: int) -> Array:
-    """Share of the observations of each curve in each part of the range.
+    """Share of the observations of each curve in each part of the range: (repeats, bins, curves).
 
     Replacing a curve moves their sum over curves by at most √2 in Euclidean norm, whatever its
-    times, because the shares of a curve sum to 1 or are all 0.
-
-    Parameters
-    ----------
-    times, values : (repeats, N)
-        Curve after curve, times on [0, 1].
-    counts : (curves,)
-        Observations of each.
-
-    Returns
-    -------
-    (repeats, bins, curves)
-        At least 0; all 0 for a curve without observations or with one that is no number.
+    times, because the shares of a curve sum to 1 or are all 0. A curve without observations, or
+    with one that is no number, has shares of 0.
 
     Examples
     --------
@@ -62,19 +51,9 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
 def shares_in(
     index: NDArray[np.int64], is_number: NDArray[np.bool_], counts: NDArray[np.int64], bins: int
 ) -> Array:
-    """Share of the observations of each curve that have each number from 0 to bins − 1.
+    """Share of the observations of each curve with each number below bins: (repeats, bins, curves).
 
-    Parameters
-    ----------
-    index, is_number : (repeats, N)
-        The number of each observation, and whether it is one: a curve with one that is not has
-        shares of 0.
-    counts : (curves,)
-        Observations of each.
-
-    Returns
-    -------
-    (repeats, bins, curves)
+    A curve with an observation that is no number has shares of 0.
     """
     repeats, n = len(index), len(counts)
     curve = np.repeat(np.arange(n), counts)
@@ -117,22 +96,10 @@ class Mixing:
 
 
 def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
-    """M from released shares of observation times.
+    """M from released shares of observation times, (repeats, columns, bins).
 
-    Each E √2cos(πkt) is shrunk by the noise that it may hold (James and Stein, 1961), so that
-    times that are nearly even are taken for even; no density is taken to be below zero.
-
-    Parameters
-    ----------
-    shares : (repeats, columns, bins)
-        Averages over curves, with noise.
-    noise : (columns,)
-        Standard deviation of the Gaussian noise in each share.
-
-    Returns
-    -------
-    Mixing
-        Of (repeats, columns).
+    Each E √2cos(πkt) is shrunk by the noise that it may hold (James and Stein, 1961), so that times
+    that are nearly even are taken for even; no density is taken to be below zero.
     """
     size = basis.size
     bins, order = shares.shape[-1], np.arange(1, highest_wave(Basis(size, family="cosine")) + 1)
@@ -157,13 +124,6 @@ def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
 
 def may_leave_a_part_empty(shares: Array, noise: Array) -> NDArray[np.bool_]:
     """True unless each stretch of the range surely holds a quarter of what even times put there.
-
-    Parameters
-    ----------
-    shares : (repeats, columns, bins)
-        Averages over curves, with noise.
-    noise : (columns,)
-        Standard deviation of the Gaussian noise in each share.
 
     Examples
     --------

@@ -51,13 +51,8 @@ class WaveletBasis(OrthonormalBasis):
     """V_J of a Daubechies wavelet, coarse functions first.
 
     The first 2^K functions span V_K: first the scaling functions of the coarsest level, then the
-    wavelets of level after level. Sums and noise live in *scaling coordinates*, those of
-    2^{J/2} φ(2^J x − k); `to_levels` is orthogonal, so white noise is white in both.
-
-    Raises
-    ------
-    InputError
-        If the size is no power of two or below the coarsest level.
+    wavelets of level after level. Sums and noise live in *scaling coordinates*, those of 2^{J/2}
+    φ(2^J x − k); `to_levels` is orthogonal, so white noise is white in both.
 
     Examples
     --------
@@ -112,38 +107,12 @@ class WaveletBasis(OrthonormalBasis):
         return 2 ** (self.level / 2) * self.rule.fold(shifts_at(times, self.level, self.moments))
 
     def sums(self, times: Array, weights: Array, per_site: tuple[int, ...]) -> Array:
-        """Σ_i w_i b(x_i) over the readings of every site.
-
-        Parameters
-        ----------
-        times, weights : (repeats, N)
-            x and w, site after site.
-        per_site : tuple of int
-            Readings of each site; they sum to N.
-
-        Returns
-        -------
-        (repeats, sites, size)
-            In scaling coordinates.
-        """
+        """Σ_i w_i b(x_i) of every site, in scaling coordinates: (repeats, sites, size)."""
         extended = shift_sums(times, weights, per_site, self.level, self.moments)
         return 2 ** (self.level / 2) * self.rule.fold(extended)
 
     def inner_products(self, times: Array, weights: Array) -> Array:
-        """Σ_i w_i b(x_i) for several weights.
-
-        Parameters
-        ----------
-        times : (n,)
-            x, on [0, 1].
-        weights : (rows, n)
-            w.
-
-        Returns
-        -------
-        (rows, size)
-            In scaling coordinates.
-        """
+        """Σ_i w_i b(x_i) for several weights: (rows, size), in scaling coordinates."""
         shared = np.broadcast_to(times, weights.shape)
         return self.sums(shared, weights, (len(times),))[:, 0]
 
@@ -157,10 +126,6 @@ class WaveletBasis(OrthonormalBasis):
 
         Shifts of φ add up to one, so the integral of a shift is the sum of its row of their Gram
         matrix.
-
-        Returns
-        -------
-        (size,)
         """
         whole = np.full(self.size, 1.0)
         if isinstance(self.rule, BoundaryCorrection):
@@ -231,16 +196,9 @@ class WaveletBasis(OrthonormalBasis):
         return float(np.abs(self.kernel_on_cells(point)[1]).max())
 
     def largest_kernels(self, points: tuple[float, ...], order: int) -> float:
-        """sup_x of the norm of (K(x_1, x), …, K(x_k, x)).
+        """sup_x of the ℓ1 or ℓ2 norm of (K(x_1, x), …, K(x_k, x)).
 
         Norms of lines are convex, so the largest value is at a node of the table.
-
-        Parameters
-        ----------
-        points : tuple of float
-            x_1 … x_k, on [0, 1].
-        order : {1, 2}
-            The norm, ℓ1 or ℓ2.
         """
         powers: dict[int, Array] = {}
         for point in points:
@@ -254,15 +212,7 @@ class WaveletBasis(OrthonormalBasis):
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))
 
     def kernel_on_cells(self, point: float) -> tuple[NDArray[np.int64], Array]:
-        """Find the cells on which K(x0, ·) is not zero, and its values there.
-
-        Returns
-        -------
-        cells : (cells,) of int
-            Numbers of the cells of the level.
-        values : (cells, 4097)
-            At the nodes of each.
-        """
+        """Find the cells on which K(x0, ·) is not zero, and its values there: (cells, 4097)."""
         extended = (
             self.size
             * self.rule.unfold(

@@ -38,32 +38,33 @@ def _nodes(times: Array, level: int) -> tuple[Index, Array]:
 
 
 def shift_sums(
-    times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
+    times: Array,
+    weights: Array,
+    per_site: tuple[int, ...],
+    level: int,
+    moments: int,
+    block: int = _BLOCK,
+    cells: int = _CELLS,
 ) -> Array:
-    """Σ_i w_i φ(2^J x_i − k) for the readings of every site.
+    """Σ_i w_i φ(2^J x_i − k) for the readings of every site: (repeats, sites, extended).
 
     φ is a broken line, so a reading is a row of the table and a share of the step to the next one.
-    Many readings are first summed at each row; few are spread over cells by a sparse matrix.
-
-    Parameters
-    ----------
-    times, weights : (repeats, N)
-        x and w, site after site.
-    per_site : tuple of int
-        Readings of each site; they sum to N.
-
-    Returns
-    -------
-    (repeats, sites, extended)
-        k = −2A + 2, …, 2^J − 1 along the last axis.
+    Many readings are first summed at each row; few are spread over cells by a sparse matrix. Along
+    the last axis k = −2A + 2, …, 2^J − 1. A block has so many readings, and cells of all sites.
     """
-    is_crowded = np.mean(per_site) >= _CROWDED * STEPS * 2**level
-    method = _crowded_sums if is_crowded else _sparse_sums
-    return method(times, weights, per_site, level, moments)
+    if np.mean(per_site) >= _CROWDED * STEPS * 2**level:
+        return _crowded_sums(times, weights, per_site, level, moments)
+    return _sparse_sums(times, weights, per_site, level, moments, block, cells)
 
 
 def _sparse_sums(
-    times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
+    times: Array,
+    weights: Array,
+    per_site: tuple[int, ...],
+    level: int,
+    moments: int,
+    most_readings: int,
+    most_cells: int,
 ) -> Array:
     """Rows of the sparse matrix are cells of sites, its columns rows of the table."""
     from scipy.sparse import coo_array  # on first use: it takes a moment
@@ -72,7 +73,7 @@ def _sparse_sums(
     site = np.repeat(np.arange(sites, dtype=np.int32), np.tile(per_site, len(times)))
     flat_times, flat_weights, table = times.ravel(), weights.ravel(), _rows_of_table(moments)
     out = np.zeros((sites, cells + 2 * moments - 2))
-    for block in _blocks(site, max(_CELLS // cells, 1)):
+    for block in _blocks(site, most_readings, max(most_cells // cells, 1)):
         first, last = site[block][0], site[block][-1] + 1
         values, indices = _entries(flat_times[block], flat_weights[block], level)
         indices[0] += (site[block] - first) * np.int32(cells)
@@ -99,11 +100,11 @@ def _entries(times: Array, weights: Array, level: int) -> tuple[Array, NDArray[n
     return values, indices
 
 
-def _blocks(site: Index, max_sites: int) -> Iterator[slice]:
+def _blocks(site: Index, max_readings: int, max_sites: int) -> Iterator[slice]:
     """Readings in turn, so many of so many sites at most; `site` is that of each, in order."""
     first = 0
     while first < len(site):
-        stop = min(first + _BLOCK, int(np.searchsorted(site, site[first] + max_sites)))
+        stop = min(first + max_readings, int(np.searchsorted(site, site[first] + max_sites)))
         yield slice(first, stop)
         first = stop
 

@@ -32,14 +32,9 @@ STEPS = 2**12  # cells of the table between two integers
 
 @lru_cache
 def low_pass(moments: int) -> Array:
-    """The filter h of φ: Σh = √2, Σ h_i h_{i+2k} = 1{k=0}.
+    """The filter h of φ: Σh = √2, Σ h_i h_{i+2k} = 1{k=0}; (2A,), read-only.
 
     The reconstruction filter, in the orientation in which φ(x) = √2 Σ h_i φ(2x − i).
-
-    Returns
-    -------
-    (2A,)
-        Read-only.
 
     Examples
     --------
@@ -53,28 +48,17 @@ def low_pass(moments: int) -> Array:
 
 @lru_cache
 def high_pass(moments: int) -> Array:
-    """The filter of ψ: g_i = (−1)^i h_{2A−1−i}.
-
-    Returns
-    -------
-    (2A,)
-        Read-only.
-    """
+    """The filter of ψ: g_i = (−1)^i h_{2A−1−i}; (2A,), read-only."""
     h = low_pass(moments)
     return _fixed((-1.0) ** np.arange(len(h)) * h[::-1])
 
 
 @lru_cache
 def scaling_table(moments: int) -> Array:
-    """φ(i + u) for i < 2A − 1 and u = 0, 1/4096, …, 1.
+    """φ(i + u) for i < 2A − 1 and u = 0, 1/4096, …, 1: (2A − 1, 4097), read-only.
 
     Values at integers are the eigenvector of the two-scale relation, its sum one; each halving of
     the step is exact. For A = 1 φ is 1 on its only cell, both ends included.
-
-    Returns
-    -------
-    (2A − 1, 4097)
-        Read-only.
     """
     if moments == 1:
         return _fixed(np.ones((1, STEPS + 1)))
@@ -198,10 +182,10 @@ class Periodic(Edges):
         over = 2 * self.moments - 2
         return np.concatenate([coordinates[..., coordinates.shape[-1] - over :], coordinates], -1)
 
-    def analysis(self, coordinates: Array) -> tuple[Array, Array]:
+    def analysis(self, coordinates: Array, short: int = _SHORT) -> tuple[Array, Array]:
         """Short vectors are multiplied by the whole matrix, long ones filtered tap by tap."""
         half = coordinates.shape[-1] // 2
-        if half <= _SHORT:
+        if half <= short:
             both = coordinates @ _periodic_bank(self.moments, half)
             return both[..., :half], both[..., half:]
         over = 2 * self.moments - 2
@@ -341,13 +325,7 @@ def _half_line_gram(moments: int) -> Array:
 
 
 def shift_gram(moments: int, level: int) -> Array:
-    """Inner products over [0, 1] of all shifts at one level.
-
-    Returns
-    -------
-    (extended, extended)
-        Of shifts k = −2A + 2, …, 2^J − 1.
-    """
+    """Inner products over [0, 1] of all shifts k = −2A + 2, …, 2^J − 1 at one level."""
     ours = 2 * moments - 1
     gram = np.eye(2**level + ours - 1)
     gram[:ours, :ours] = _half_line_gram(moments)

@@ -146,24 +146,9 @@ def pure_of_mu(mu: float) -> float:
 
 
 def with_more_noise(budget: Budget, ratio: float) -> Budget:
-    """The budget with μ/√ratio and the same δ: that of noise with `ratio` times the variance.
+    """The budget with μ/√ratio and the same δ > 0: that of noise with `ratio` times the variance.
 
-    Parameters
-    ----------
-    budget : Budget
-        With δ > 0.
-    ratio : float
-        Of variances, above 0.
-
-    Returns
-    -------
-    Budget
-        With the smallest ε there is where δ alone allows for more than μ/√ratio.
-
-    Raises
-    ------
-    InputError
-        If δ = 0.
+    It has the smallest ε there is if δ alone allows for more than μ/√ratio.
 
     Examples
     --------
@@ -177,19 +162,10 @@ def with_more_noise(budget: Budget, ratio: float) -> Budget:
 def certified_epsilon(mu: float, delta: float) -> float:
     """`exact_epsilon` for what is certified: an upper bound whatever rounding does to the root.
 
-    Parameters
-    ----------
-    mu : float
-        μ of Gaussian differential privacy, at least 0.
-    delta : float
-        δ; at 0 only μ = 0 has a finite ε.
-
-    Returns
-    -------
-    float
-        ε with δ(ε) ≤ (1 − 1e-9) δ in floating point, δ(ε) the Gaussian curve. Both of its terms and
-        their difference are computed to better than a relative 1e-9 (logarithms of normal tails to
-        1e-14, times the cancellation of the two), so the true δ(ε) is at most δ.
+    δ(ε) ≤ (1 − 1e-9) δ in floating point, δ(ε) the Gaussian curve. Both of its terms and their
+    difference are computed to better than a relative 1e-9 (logarithms of normal tails to 1e-14,
+    times the cancellation of the two), so the true δ(ε) is at most δ. At δ = 0 only μ = 0 has a
+    finite ε.
     """
     if mu == 0:
         return 0.0
@@ -204,25 +180,10 @@ def certified_epsilon(mu: float, delta: float) -> float:
 
 
 def printed_mu(epsilon: float, delta: float, noise: str) -> float:
-    """The μ that the printed noise level really has.
+    """The μ that the printed noise level really has; ∞ at ε = ∞, refused for δ = 0.
 
     "anisotropic": Lemma 1 of arXiv 2412.06582, σ_l² = 4 log(2/δ) Δ_l ‖Δ‖₁ / ε². "isotropic": the
     classical σ² = 2 log(1.25/δ) ‖Δ‖₂² / ε². Neither gives (ε, δ) for every ε: see `guarantee`.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        The budget that the formula was printed for.
-
-    Returns
-    -------
-    float
-        μ of that noise; ∞ at ε = ∞.
-
-    Raises
-    ------
-    InputError
-        If δ = 0.
     """
     if math.isinf(epsilon):
         return math.inf
@@ -285,18 +246,7 @@ def rho_of(epsilon: float, delta: float) -> float:
 
 
 def smallest_rho(budgets: Sequence[Budget]) -> float:
-    """ρ of the strictest budget, where one noise serves all servers.
-
-    Parameters
-    ----------
-    budgets : sequence of Budget
-        One for each server, each with δ > 0; not empty.
-
-    Raises
-    ------
-    InputError
-        If a finite budget has δ = 0.
-    """
+    """ρ of the strictest budget, if one noise serves all servers; each needs δ > 0."""
     return min(rho_of(budget.epsilon, budget.delta) for budget in budgets)
 
 
@@ -304,15 +254,7 @@ def smallest_rho(budgets: Sequence[Budget]) -> float:
 def epsilon_of_rho(rho: float, delta: float) -> float:
     """The smallest ε for which ρ-zCDP is proved to be (ε, δ)-DP, rounded up.
 
-    Parameters
-    ----------
-    rho : float
-        ρ ≥ 0 of everything that was released.
-
-    Returns
-    -------
-    float
-        min_a (1 + a)ρ + e(a), with e(a) as in `_excess`; ∞ for δ = 0, unless nothing was spent.
+    min_a (1 + a)ρ + e(a), with e(a) as in `_excess`; ∞ for δ = 0, unless nothing was spent.
     """
     if rho == 0:
         return 0.0
@@ -342,19 +284,7 @@ def _root(falling: Callable[[float], float], delta: float) -> float:
 
 
 def per_round_mu(total: float, rounds: int) -> float:
-    """The μ of each of several releases about the same people that together have `total`.
-
-    Parameters
-    ----------
-    total : float
-        μ of all of them.
-    rounds : int
-        How many releases share it equally.
-
-    Returns
-    -------
-    float
-        total/√rounds, because squares of μ add.
+    """The μ of each of several equal releases about the same people: total/√rounds.
 
     Examples
     --------
@@ -368,15 +298,11 @@ def per_round_mu(total: float, rounds: int) -> float:
 
 
 def total_mu(spends: Iterable[Spend | Cost]) -> float:
-    """The μ of all spends about one server's people together.
+    """The μ of all spends about one server's people together, rounded up.
 
-    Lines add in squares. Within a line, `count` releases about the same people add in squares
-    too; parallel ones, each about different people, cost as much as one.
-
-    Returns
-    -------
-    float
-        μ, rounded up; NaN if some noise is not Gaussian, ∞ if some line has none.
+    Lines add in squares. Within a line, `count` releases about the same people add in squares too;
+    parallel ones, each about different people, cost as much as one. NaN if some noise is not
+    Gaussian, ∞ if some line has none.
     """
     terms = [(spend.mu, spend.rounds) for spend in spends]
     if any(mu is None for mu, _ in terms):
@@ -400,13 +326,7 @@ def covering_mu(spends: Sequence[Spend]) -> float:
 
 
 def total_epsilon(spends: Iterable[Spend | Cost]) -> float | None:
-    """The sum of the ε of spends that all hold with δ = 0.
-
-    Returns
-    -------
-    float or None
-        The sum, rounded up; None if a line does not hold with δ = 0.
-    """
+    """The sum of the ε of spends, rounded up; None if a line does not hold with δ = 0."""
     terms = [(spend.epsilon, spend.rounds) for spend in spends]
     if any(epsilon is None for epsilon, _ in terms):
         return None
@@ -414,17 +334,9 @@ def total_epsilon(spends: Iterable[Spend | Cost]) -> float | None:
 
 
 def total_rho(spends: Iterable[Spend | Cost]) -> float:
-    """The ρ of all spends about one server's people together.
+    """The ρ of all spends about one server's people, rounded up; NaN if a line has no cost.
 
-    Parameters
-    ----------
-    spends : iterable of Spend
-        Lines of one server. One without `rho` has μ²/2, or ε²/2.
-
-    Returns
-    -------
-    float
-        The sum, rounded up; NaN if a line states no cost at all.
+    A line without `rho` has μ²/2, or ε²/2.
     """
     return _sum((_rho(spend), spend.rounds) for spend in spends)
 
@@ -468,30 +380,13 @@ def _up(exact: Fraction) -> float:
 
 
 def for_group(spends: Sequence[Spend], records: int) -> tuple[Spend, ...]:
-    """Scale the same releases to a person with this many of the protected units.
+    """Scale the same releases to a person with this many of the protected units, rounded up.
 
     Replacing k of them is k steps from neighbour to neighbour. Gaussian noise then has kμ (Dong,
     Roth and Su 2022, Theorem 2.14), which a sum attains; pure noise kε; zCDP k²ρ (Bun and Steinke
     2016, Proposition 27). It holds for every line, so lines are added as they are for one record.
-    Parallel releases count as if all k were in one of them, the worst place; units at several
-    sites cost at most k at the site where one costs most.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The ledger, as it is for one record.
-    records : int
-        k, the most that one person has.
-
-    Returns
-    -------
-    tuple of Spend
-        The same lines at the cost to such a person, rounded up.
-
-    Raises
-    ------
-    InputError
-        If there is not at least one record.
+    Parallel releases count as if all k were in one of them, the worst place; units at several sites
+    cost at most k at the site where one costs most.
     """
     if records < 1 or records != int(records):
         raise InputError(
@@ -608,13 +503,7 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
 
 
 def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
-    """The lines of every server, in order of the servers.
-
-    Returns
-    -------
-    dict of int to list of Spend
-        Lines keep their order.
-    """
+    """The lines of every server, in order of the servers."""
     lines: dict[int, list[Spend]] = {}
     for spend in spends:
         lines.setdefault(spend.server, []).append(spend)
@@ -631,51 +520,26 @@ def least_guarantee(spends: Sequence[Spend]) -> Budget:
 
     The server with the largest ε need not be that with the largest δ, so that the guarantee of
     neither may hold at the other.
-
-    Returns
-    -------
-    Budget
-        With the largest ε and the largest δ of all servers.
     """
     return Budget.covering_all(guarantees(spends))
 
 
 def requested(spends: Sequence[Spend]) -> Budget:
-    """Return the guarantee that was asked for everybody, whichever the server.
-
-    Returns
-    -------
-    Budget
-        With the largest ε and the largest δ of all servers.
-    """
+    """Return the largest ε and the largest δ that were asked for at any server."""
     return Budget.covering_all(spend.budget for spend in spends)
 
 
 def keeps_promise(spends: Sequence[Spend]) -> bool:
-    """True if every server's people get at least the protection that was asked for.
-
-    Returns
-    -------
-    bool
-        Whether no proved ε exceeds the one asked for.
-    """
+    """True if every server's people get at least the protection that was asked for."""
     return all(
         proved(lines).epsilon <= lines[0].budget.epsilon for lines in by_server(spends).values()
     )
 
 
 def proved(lines: Sequence[Spend]) -> Budget:
-    """The guarantee of the lines of one server.
+    """The guarantee of the lines of one server; see `guarantee`.
 
-    Parameters
-    ----------
-    lines : sequence of Spend
-        All lines of that server, one at least.
-
-    Returns
-    -------
-    Budget
-        See `guarantee`. An ε within a millionth below the one asked for is reported as that one.
+    An ε within a millionth below the one asked for is reported as that one.
     """
     budget, pure = lines[0].budget, total_epsilon(lines)
     epsilon = _proved_epsilon(lines, budget.delta) if pure is None else pure

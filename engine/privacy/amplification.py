@@ -33,11 +33,6 @@ MAX_PEOPLE = 10**10
 class SecretSample:
     """A declared secret random sample of a larger group.
 
-    Raises
-    ------
-    InputError
-        If the larger group is not larger, or nothing was declared.
-
     Examples
     --------
     >>> sample = SecretSample(people=100, population=1000, declared=True)
@@ -74,15 +69,7 @@ class SecretSample:
     def budget(self, full: Budget) -> Budget:
         """The budget for one of the larger group: (log(1 + q(e^ε − 1)), qδ) from (ε, δ).
 
-        Parameters
-        ----------
-        full : Budget
-            What is proved for those who take part.
-
-        Returns
-        -------
-        Budget
-            Rounded up; beyond ε = 700 that ε itself, which is no smaller.
+        Rounded up; beyond ε = 700 that ε itself, which is no smaller.
         """
         if full.epsilon > 700:
             return Budget(full.epsilon, full.delta * self.share)
@@ -90,20 +77,10 @@ class SecretSample:
         return Budget.covering(min(epsilon, full.epsilon), self.share * full.delta)
 
     def odds(self, spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> risk.Odds:
-        """Compute the odds of an attacker about one person of the larger group.
+        """Compute the odds of an attacker about one of the larger group; see `risk.of_ledger`.
 
         All records of a person take part if one does. The people are what is drawn, so a person's
         `group` of records counts before the draw.
-
-        Parameters
-        ----------
-        group : int
-            Protected units that the person has.
-
-        Returns
-        -------
-        Odds
-            No chance is larger at any server; see `risk.of_ledger`.
         """
         servers = accounting.by_server(accounting.for_group(spends, group)).values()
         return risk.highest(
@@ -134,13 +111,7 @@ ONE = Person()
 
 
 def reason_against(sizes: Sizes) -> str:
-    """Why a secret sample is worth nothing here.
-
-    Returns
-    -------
-    str
-        A sentence where there are several sites; empty where it may be worth something.
-    """
+    """Why a secret sample is worth nothing at several sites; else empty."""
     if sizes.n_servers > 1:
         return (
             "**Not counted here:** each site knows who of its people takes part, so against a "

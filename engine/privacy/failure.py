@@ -35,11 +35,6 @@ def usual_delta(n_people: int) -> float:
 def large_delta(n_people: int) -> float:
     """A tenth of 1/n: any δ above it is large, of one release or of many together.
 
-    Returns
-    -------
-    float
-        δ; never below `usual_delta`.
-
     Examples
     --------
     >>> large_delta(1000)
@@ -91,21 +86,9 @@ class Delta:
 def delta_rule(n_people: int, stated: float | None = None, is_pure: bool = False) -> Delta:
     """δ of a scenario: 0 where the method never needs one, else the stated one, else 1/n².
 
-    A stated δ is taken as it is. A control takes none of 1/n or more; a link may hold one, made
-    for fewer people: then pictures are drawn with it, marked in amber (`Delta.is_large`), and a
-    release refuses it (`engine.release.certified`).
-
-    Parameters
-    ----------
-    n_people : int
-        People in all, at all sites that take part.
-    stated : float, optional
-        δ that was asked for; None for the usual one.
-
-    Returns
-    -------
-    Delta
-        The value, and where it is from.
+    A stated δ is taken as it is. A control takes none of 1/n or more; a link may hold one, made for
+    fewer people: then pictures are drawn with it, marked in amber (`Delta.is_large`), and a release
+    refuses it (`engine.release.certified`).
     """
     if is_pure:
         return Delta(0.0, n_people)

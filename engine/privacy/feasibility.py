@@ -73,13 +73,7 @@ class Feasibility:
         return math.ceil(n_curves * self.shortfall)
 
     def epsilon_needed(self, budget: Budget) -> float:
-        """The ε that makes up the shortfall with the same curves, where all sites have it.
-
-        Parameters
-        ----------
-        budget : Budget
-            The present one, whose δ stays.
-        """
+        """The ε that makes up the shortfall with the same curves and δ, if all sites have it."""
         factor = self.shortfall
         if budget.is_pure:
             return budget.epsilon * factor
@@ -99,25 +93,9 @@ def verdict(
 ) -> str | None:
     """Grade what can be read from a curve: the one verdict of pages, previews and files.
 
-    Parameters
-    ----------
-    feasibility : Feasibility or None
-        What sizes and budget said beforehand; None where there is no rule.
-    wide : float
-        The average width of the confidence band as a share of the stated range; 0 without a band.
-    is_flat : bool
-        Whether a constant curve fits into the band, so that no change can be told.
-    is_unreliable : bool
-        Whether the release warns that its band cannot be relied on.
-    is_tested : bool
-        Whether the stated facts that a release can contradict were tested.
-
-    Returns
-    -------
-    str or None
-        As `Feasibility.verdict`, but "usable" at most where facts were not tested; "doubtful" where
-        the band cannot be relied on, and "coarse" where
-        it tells no more than a level; None where nothing is known.
+    As `Feasibility.verdict`, but "usable" at most if facts were not tested; "doubtful" if the band
+    cannot be relied on, and "coarse" if it tells no more than a level; None if nothing is known.
+    `wide` is the average width of the band as a share of the stated range, 0 without a band.
 
     Examples
     --------

@@ -104,13 +104,9 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> Od
 def highest(several: Sequence[Odds]) -> Odds:
     """Odds that bound whoever has one of several: each chance is the largest of them.
 
-    What holds for the largest budget and the largest curve is derived from these, so that the
-    caps, the pictured curve and the budget beside them are of one guarantee.
-
-    Parameters
-    ----------
-    several : sequence of Odds
-        One at least, for the same prior and as many protected units.
+    What holds for the largest budget and the largest curve is derived from these, so that the caps,
+    the pictured curve and the budget beside them are of one guarantee. All are for the same prior
+    and as many protected units.
     """
     first, *others = several
     if not others:

@@ -55,18 +55,7 @@ class Curve:
     name = ""
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """Share of right detections: min over ε of e^ε α + δ(ε), both ways round.
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1], of any shape.
-
-        Returns
-        -------
-        ndarray
-            The largest chance p of a detection, of the same shape; at least α.
-        """
+        """Share of right detections, at least α: min over ε of e^ε α + δ(ε), both ways round."""
         alpha, delta = np.asarray(false_positive_rate, dtype=float)[..., None], self._bounds
         few = np.exp(self.slopes) * alpha + delta
         many = 1 - np.exp(-self.slopes) * (1 - delta - alpha)
@@ -74,13 +63,7 @@ class Curve:
         return chances
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """δ(ε): the largest P(A) − e^ε Q(A) over events A.
-
-        Returns
-        -------
-        ndarray
-            δ in [0, 1], of the same shape.
-        """
+        """δ(ε): the largest P(A) − e^ε Q(A) over events A."""
         raise NotImplementedError
 
     @property
@@ -96,16 +79,6 @@ class Curve:
         """Chance that the best guess is right if one of the two had the chance `prior`.
 
         1 − π + π δ(log((1 − π)/π)): nothing is learnt where that is the larger of π and 1 − π.
-
-        Parameters
-        ----------
-        prior : array_like
-            π in (0, 1).
-
-        Returns
-        -------
-        ndarray
-            Chances of the same shape.
         """
         prior = np.asarray(prior, dtype=float)
         known = np.maximum(prior, 1 - prior)
@@ -296,13 +269,7 @@ class Zcdp(Curve):
         return self.detection(_ALARMS)
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """The largest p − e^ε α over a table: p at the upper of two neighbours, α at the lower.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape; never below the truth.
-        """
+        """The largest p − e^ε α over a table: p at the upper of two neighbours, α at the lower."""
         epsilon = np.asarray(epsilon, dtype=float)
         weight = np.exp(np.minimum(np.abs(epsilon), _LARGEST_EXPONENT))[..., None]
         below = np.concatenate([[0.0], _ALARMS[:-1]])
@@ -454,13 +421,7 @@ class Losses(Curve):
         return Laplace(total) if is_laplace else Approximate(Budget(total))
 
     def epsilon(self, delta: float) -> float:
-        """The ε proved at δ, rounded up.
-
-        Returns
-        -------
-        float
-            ε; ∞ where rounding of the sums could hide a δ so small.
-        """
+        """The ε proved at δ, rounded up; ∞ if rounding of the sums could hide a δ so small."""
         left = delta * (1 - 1e-9) - _NOT_COMPUTED
         if left <= 0:
             return math.inf
@@ -471,15 +432,7 @@ class Losses(Curve):
 def loss_distribution(parts: tuple[ReleasePart, ...]) -> Any:
     """The law of the summed loss, never too small.
 
-    Parameters
-    ----------
-    parts : tuple of ReleasePart
-        One at least.
-
-    Returns
-    -------
-    PrivacyLossDistribution
-        Of dp-accounting, discretised in steps of 1e-4, or coarser where the losses reach far.
+    In steps of 1e-4, or coarser if the losses reach far.
     """
     step = max(_FINEST, 2 * sum(part.largest_loss for part in parts) / _MAX_STEPS)
     return reduce(

@@ -77,13 +77,7 @@ class Listener(Protocol):
     """Eavesdropper on a run; for the arguments see the functions of the same names."""
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
-        """Replace values that are sent; see `sent`.
-
-        Returns
-        -------
-        ndarray
-            Of the shape of `values`.
-        """
+        """Replace values that are sent; see `sent`."""
         ...
 
     def summed(self, step: Step, parts: Parts) -> Array | None:
@@ -112,12 +106,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def recorded() -> Iterator[list[Message]]:
-    """Collect the messages that are sent in this block, in order.
-
-    Yields
-    ------
-    list of Message
-        It fills while the block runs.
+    """Collect the messages that are sent in this block, in order; the list fills while it runs.
 
     Examples
     --------
@@ -136,13 +125,7 @@ def recorded() -> Iterator[list[Message]]:
 
 @contextmanager
 def overheard(listener: Listener) -> Iterator[None]:
-    """Let a listener answer for whatever is sent in this block.
-
-    Parameters
-    ----------
-    listener : Listener
-        It hears every message of this thread, and says what the other side hears instead.
-    """
+    """Let a listener hear and answer whatever this thread sends in this block."""
     token = _listener.set(listener)
     try:
         yield
@@ -240,28 +223,14 @@ def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) ->
 def weighed(
     server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int, scales: Scales
 ) -> None:
-    """Show a listener the exact numbers of which the largest are selected and sent.
-
-    Parameters
-    ----------
-    values : (repeats, columns, d)
-        The entries, without noise.
-    scales : Scales
-        Scales of the noise in the selection and in the values.
-    """
+    """Show a listener the exact numbers of which the largest are selected and sent."""
     listener = _listener.get()
     if listener is not None:
         listener.weighed(server, step, values, law, n_selected, scales)
 
 
 def entrusted(server: int, step: Step, values: Array) -> None:
-    """Note exact numbers that a machine hands to the trusted centre.
-
-    Parameters
-    ----------
-    values : (repeats, columns, …)
-        Without noise; they go no further than the centre.
-    """
+    """Note exact numbers that a machine hands to the trusted centre, and which go no further."""
     messages = _record.get()
     if messages is not None:
         first = values[0, 0].copy()

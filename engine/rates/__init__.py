@@ -71,15 +71,7 @@ class Boundary:
 
 
 def border(key: str, symbol: str, below: Term, above: Term, formula: str) -> Boundary:
-    """The boundary that follows from the exponents of two terms.
-
-    Parameters
-    ----------
-    below, above : Term
-        The terms that rule where the symbol is less and where it is more; both are powers.
-    formula : str
-        LaTeX, as the paper simplifies it.
-    """
+    """The boundary that follows from the exponents of two powers; LaTeX as the paper has it."""
     assert isinstance(below.size, Powers) and isinstance(above.size, Powers)
     return Boundary(
         key, symbol, (below.name, above.name), formula, below.size.equals(above.size, symbol).at

@@ -137,32 +137,14 @@ class FittedRate:
         return np.asarray(self.weighted.evaluate(**point).sum(axis=0))
 
     def bound(self, other: Rate, **point: float | Array) -> Array:
-        """Squared errors by another bound of the same theory, with the same constants.
-
-        Parameters
-        ----------
-        other : Rate
-            Such as the lower bound for sites that differ.
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Squared errors by another bound of the same theory, with the same constants."""
         return np.asarray(self.weighted.over(other).evaluate(**point).sum(axis=0))
 
 
 def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> FittedRate | None:
-    """Fit both constants by least squares of the logarithms.
+    """Fit both constants by least squares of the logarithms; squares are NaN if unpublished.
 
-    Parameters
-    ----------
-    point : mapping of str to float or (points,)
-        Public sizes and budgets of the study, by the names of symbols; at least one varies.
-    squares : (points,)
-        Mean squared errors that were measured there; NaN where nothing was published.
-
-    Returns
-    -------
-    FittedRate or None
-        None with fewer than three points, or where the rate hardly moves over them.
+    None with fewer than three points, or if the rate hardly moves over them.
 
     Examples
     --------
@@ -211,15 +193,7 @@ def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> Fitte
 
 
 def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Array) -> FittedRate:
-    """Compare measured errors with the fitted constants.
-
-    Parameters
-    ----------
-    point : mapping of str to float or (points,)
-        Of the study.
-    squares : (points,)
-        Mean squared errors, all above 0.
-    """
+    """Compare measured errors with the fitted constants."""
     sizes = weighted.evaluate(**point).sum(axis=0)
     ranges = {
         name: (float(np.min(value)), float(np.max(value)))
@@ -233,14 +207,9 @@ def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Arra
 
 
 def public_point(rate: Rate, source: Source[Any], budget: Budget) -> dict[str, float] | None:
-    """Read the symbols of a rate from a source's public sizes and a budget.
+    """Read the symbols of a rate from a source's public sizes and a budget; None if not enough.
 
     The sizes include how many coefficients are stated to be other than 0.
-
-    Returns
-    -------
-    dict of str to float, or None
-        None if the rate depends on anything but these.
     """
     sizes = source.sizes
     of_site: Any = np.mean if rate.has_differing_sites else min
@@ -265,21 +234,9 @@ def public_point(rate: Rate, source: Source[Any], budget: Budget) -> dict[str, f
 
 
 def of_problem(task: str, source: Source[Any], **tuning: Any) -> Rate | None:
-    """The upper bound that stands beside the errors of a problem.
+    """The upper bound that stands beside the errors of a problem; None without such a rate.
 
     Where sites differ in size it is that for sites that differ.
-
-    Parameters
-    ----------
-    source : Source
-        Of the scenario, for its public sizes.
-    **tuning
-        Parameters of the rate, such as its smoothness, where it has them.
-
-    Returns
-    -------
-    Rate or None
-        None where the problem has no rate in public sizes and the budget.
     """
     budget = Budget(1.0, 1e-6)
     members = [

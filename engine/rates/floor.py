@@ -214,21 +214,9 @@ def least_errors(
 ) -> LeastErrors | None:
     """The smallest sum of F₂, sampling error and what is left out, over all numbers of functions.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated curves of normal people: what is used of them is known before any is drawn.
-    budgets : sequence of tuple of Budget
-        For each release one budget for all sites, or one for each.
-    is_pooled : bool
-        Whether one centre holds the curves of all sites.
-
-    Returns
-    -------
-    LeastErrors or None
-        None where people are not known to be normal, so that nothing is said of real curves, and
-        where all are observed at the same few times: what is between them is then a choice of
-        functions, and lines may be a better one than cosines.
+    None if people are not known to be normal, so that nothing is said of real curves, and if all
+    are observed at the same few times: what is between them is then a choice of functions, and
+    lines may be a better one than cosines.
 
     Examples
     --------

@@ -54,20 +54,15 @@ class FunctionalReleaseRate(Rate):
     """Privacy, people and smoothing: c τ² ψ^{−k}/(nε)² + 1/n + ψ.
 
     With M coefficients ("frl") the last is M^{−ηβ} and ψ^{−k} is M³, or M² with the tight
-    sensitivity. "published" are Theorem 14 and Corollary 15 with two constants put right: 8 for
-    the absolute penalty, and the trace of the noise kernel (one) for the quadratic one. "tight"
-    has the exact sensitivities, and "optimal" the best noise spectrum for the quadratic penalty;
-    both were derived for this project.
+    sensitivity. "published" are Theorem 14 and Corollary 15 with two constants put right: 8 for the
+    absolute penalty, and the trace of the noise kernel (one) for the quadratic one. "tight" has the
+    exact sensitivities, and "optimal" the best noise spectrum for the quadratic penalty; both were
+    derived for this project.
 
-    The theorem has no rate for Gaussian noise ("gp", Mirshani et al. 2019). Its privacy term is
-    the noise variance of the classical Gaussian mechanism, 2 log(2/δ) Δ²/ε², proved for ε ≤ 1,
-    with the bound Δ ≤ (2τ/n)(2η−1)^{1−1/(2η)} ψ^{−1/(2η)}/(2η); the other two terms are those of
-    the same summary with a quadratic penalty.
-
-    Raises
-    ------
-    InputError
-        If there is no such sensitivity for the mechanism, or η < 1 with the absolute penalty.
+    The theorem has no rate for Gaussian noise ("gp", Mirshani et al. 2019). Its privacy term is the
+    noise variance of the classical Gaussian mechanism, 2 log(2/δ) Δ²/ε², proved for ε ≤ 1, with the
+    bound Δ ≤ (2τ/n)(2η−1)^{1−1/(2η)} ψ^{−1/(2η)}/(2η); the other two terms are those of the same
+    summary with a quadratic penalty.
     """
 
     key = "functional_release"

@@ -40,11 +40,6 @@ class WaveletRate(Rate):
 
     γ = α for the whole curve and γ = ν = α − 1/p for its value at one point. S sites hold n
     readings each, and each protects its own.
-
-    Raises
-    ------
-    InputError
-        If ν ≤ 1/2: the class then holds curves that no method here can follow.
     """
 
     key = "wavelet_regression"

@@ -99,13 +99,7 @@ class Books:
 
     @classmethod
     def of(cls, entries: Iterable[Sealed]) -> Books:
-        """Read all entries, in their order.
-
-        Raises
-        ------
-        InputError
-            If they do not fit together.
-        """
+        """Read all entries, in their order; they must fit together."""
         books = cls()
         try:
             for sealed in entries:

@@ -42,13 +42,7 @@ def statements(release: Published) -> list[str]:
 
 
 def columns(release: Published) -> dict[str, Array]:
-    """Collect the numbers of a release: places, functions, and the ends of their bands.
-
-    Returns
-    -------
-    dict of str to (k,)
-        By title, in the data's own units; a released number has no places.
-    """
+    """Collect the numbers of a release by title: places, functions, and the ends of bands."""
     table = {release.axis: release.x} if release.axis else {}
     for name, values in release.columns.items():
         table[name] = values

@@ -198,26 +198,10 @@ def release_cost(
 ) -> ReleaseCost:
     """Compute the cost of publishing these data by this mechanism; only their sizes are read.
 
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1).
-    budget : Budget
-        The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
-    shares : Shares, optional
-        Who adds the noise, where several sites add it in shares to one sum; the data have all their
-        people at one site then.
-
-    Returns
-    -------
-    ReleaseCost
-        Whose certified ε is at most the one that was asked for.
-
-    Raises
-    ------
-    InputError
-        If it may not be published: there is no hardened path, what is printed does not keep its
-        promise, nothing useful could be released, there is one person alone, or δ is 1/n or more.
+    The certified ε is at most the one asked for; δ counts as 0 if the mechanism needs none. With
+    `shares`, sites add the noise to one sum, and the data have all people at one site. Refused:
+    methods without a hardened path or with a broken printed promise, useless releases, one person
+    alone, and δ of 1/n or more.
     """
     _check_people(data)
     _check_budget(budget, data.sizes.n_curves)
@@ -229,22 +213,7 @@ def release_cost_by_site(
 ) -> ReleaseCost:
     """Compute the cost of publishing with a budget for each site; see `release_cost`.
 
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1), of which sizes alone are looked at.
-    budgets : sequence of Budget
-        The most that the people of each site may spend.
-
-    Returns
-    -------
-    ReleaseCost
-        Whose `costs` have certified ε of at most what was asked for each.
-
-    Raises
-    ------
-    InputError
-        As `release_cost`; δ must be below one over the number of people of the site.
+    δ must be below one over the number of people of the site.
     """
     _check_people(data)
     for budget, n in zip(budgets, data.sizes.n_curves_per_server, strict=True):
@@ -302,13 +271,7 @@ def _check_people(data: Data) -> None:
 
 
 def check_finite(budget: Budget) -> None:
-    """Refuse a budget without privacy.
-
-    Raises
-    ------
-    InputError
-        If its ε is infinite.
-    """
+    """Refuse a budget without privacy."""
     if not budget.is_private:
         raise InputError("A release needs a finite ε.", field="epsilon")
 
@@ -345,13 +308,7 @@ def in_memory_alone(mechanism: Mechanism) -> InputError:
 
 
 def check_published(mechanism: Mechanism) -> None:
-    """Refuse a method whose kind of result is not published, whatever its data are.
-
-    Raises
-    ------
-    InputError
-        If it estimates neither functions nor average numbers.
-    """
+    """Refuse a method that estimates neither functions nor average numbers."""
     if not mechanism.served & {*PUBLISHED}:
         raise InputError(
             "Only functions and average numbers are published.",
@@ -646,27 +603,10 @@ def hardened(
 ) -> tuple[Estimate, dict[Key, Array]]:
     """Run the mechanism on the data with the noise of a release cost.
 
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1), in random order.
-    cost : ReleaseCost
-        For data of the same public sizes and facts.
-    kept : callable, optional
-        Gets the key of a message and draws it unless it was drawn before; returns what is kept.
-
-    Returns
-    -------
-    estimate : Estimate
-        Of which `unprotected` must not be shown.
-    messages : dict of (server, key of a step) to Array
-        The noisy numbers of every message, (size,) each, as multiples of the lattice in units of
-        the noise.
-
-    Raises
-    ------
-    InputError
-        If it does not send just what was rehearsed; then nothing may be published.
+    The data are one data set in random order. `kept` draws a message unless it was drawn before.
+    The `unprotected` part of the estimate must not be shown; messages (size,) are multiples of the
+    lattice, in units of the noise. Whatever is not just what was rehearsed is refused; nothing may
+    be published.
     """
     messages = dict[Key, Array]()
 
@@ -681,22 +621,7 @@ def hardened(
 def replayed(
     stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Mapping[Key, Array]
 ) -> Estimate:
-    """Compute the estimate from messages that were noised before; no data are needed.
-
-    Parameters
-    ----------
-    stand_in : Data
-        Of the same public sizes and facts; they hold nobody's numbers.
-    cost : ReleaseCost
-        The one the messages were drawn for.
-    stored : mapping of (server, key of a step) to Array
-        Noisy numbers of every message, as `hardened` returns them.
-
-    Raises
-    ------
-    InputError
-        If they are not the messages of this release.
-    """
+    """Compute the estimate from stored messages of `hardened`; the stand-in has nobody's data."""
 
     def as_stored(key: Key, measured: HardenedNoise, values: Array) -> Array:
         message = stored.get(key)
@@ -708,25 +633,11 @@ def replayed(
 
 
 def answered(data: Data, mechanism: Mechanism, cost: ReleaseCost, answer: Answer) -> Estimate:
-    """Run the mechanism with an answer in the place of each message.
+    """Run the mechanism with an answer in the place of each message, as rehearsed.
 
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1) of the sizes of the rehearsal.
-    answer : callable
-        Gets the key of a message, its noise and its numbers (size,) in units of that noise, before
-        anything is added; returns what is sent in their place, multiples of the lattice.
-
-    Returns
-    -------
-    Estimate
-        Of which `unprotected` must not be shown.
-
-    Raises
-    ------
-    InputError
-        If it does not send just what was rehearsed. Whatever `answer` raises ends the run.
+    `answer` gets the key of a message, its noise and its numbers (size,) in units of that noise,
+    before anything is added; it returns multiples of the lattice. Whatever it raises ends the run.
+    The `unprotected` part of the estimate must not be shown.
     """
     listener = _PreparedTranscript(cost, answer)
     estimate = _run(data, mechanism, cost.inner_budgets, listener)
@@ -736,14 +647,7 @@ def answered(data: Data, mechanism: Mechanism, cost: ReleaseCost, answer: Answer
 
 
 def publishable_data(source: Source[Data]) -> Data:
-    """Return the data of a source, as the preview has them; refuse simulated ones.
-
-    Raises
-    ------
-    InputError
-        If they are simulated, nobody says where their bounds come from, or how many observations
-        each curve of an upload was planned to have.
-    """
+    """Return the data of a source, as the preview has them; refuse simulated ones."""
     facts = source.facts
     if source.is_random or facts.kind not in (DataKind.PUBLIC, DataKind.UPLOAD):
         raise InputError(

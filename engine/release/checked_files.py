@@ -46,13 +46,7 @@ class FileFinding:
 
 
 def unpacked(named: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
-    """Files by the folder of their release: archives of *Publish* are opened, one for each group.
-
-    Raises
-    ------
-    InputError
-        If an archive is none, or holds more or larger files than any release.
-    """
+    """Open archives of *Publish*: files by the folder of their release, one for each group."""
     folders: dict[str, dict[str, bytes]] = {}
     for name, content in named.items():
         members = _members(name, content) if name.lower().endswith(".zip") else {name: content}
@@ -82,20 +76,7 @@ def _members(name: str, content: bytes) -> dict[str, bytes]:
 
 
 def check(files: Mapping[str, bytes], book: Ledger | None) -> list[FileFinding]:
-    """Check the files of one release.
-
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        By the names that *Publish* gives them; the guarantee card at least.
-    book : Ledger or None
-        To make them again from, where there is one.
-
-    Raises
-    ------
-    InputError
-        If there is no guarantee card among them, or it is none.
-    """
+    """Check the files of one release, its card at least; make them again if there is a book."""
     if CARD not in files:
         raise InputError(
             f"There is no {CARD} among these files.",

@@ -43,15 +43,7 @@ _FEWEST_PLACES = 2
 def released_counts(
     estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost, axes: Axes
 ) -> ReleasedFunctions:
-    """Return one release's table, and its curves with bands as far as enough people remain.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        Of one budget, with the released table.
-    axes : Axes
-        With all places where curves can be given.
-    """
+    """Return one release's table, and its curves with bands as far as enough people remain."""
     x = axes.x
     table, estimand = first_table(estimate), ESTIMANDS[mechanism.main_task.key]
     names = estimate.functions or (estimand.quantity,)

@@ -13,15 +13,10 @@ from engine.sources import Source
 
 
 def content_of(source: Source[Data]) -> bytes:
-    """Hash all observations: the same whatever the order, names, sites and stated bounds.
+    """Hash all observations (SHA-256), whatever the order, names, sites and stated bounds.
 
-    Records are hashed one by one, and their hashes are sorted.
-
-    Returns
-    -------
-    bytes
-        32 of them (SHA-256). As private as the data: whoever has it can check a guess of all
-        observations.
+    Records are hashed one by one, and their hashes are sorted. The hash is as private as the data:
+    whoever has it can check a guess of all observations.
     """
     one_by_one = sorted(hashlib.sha256(record).digest() for record in source.contents())
     if not one_by_one:

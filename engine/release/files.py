@@ -26,13 +26,7 @@ from engine.uploads import stated as stated_words
 
 
 def all_files(release: Published) -> dict[str, bytes]:
-    """Make all files of a release, to be given away together.
-
-    Returns
-    -------
-    dict of str to bytes
-        File name to content.
-    """
+    """Make all files of a release by name, to be given away together."""
     numbers = {"release.csv": numbers_csv(release), "guarantee.json": card(release)}
     by_place = release.functions.by_place
     return {
@@ -54,10 +48,7 @@ def all_files(release: Published) -> dict[str, bytes]:
 def archive(*releases: Published) -> bytes:
     """Pack all files of a release in one .zip, the same bytes whenever it is made again.
 
-    Parameters
-    ----------
-    releases : Published
-        From `engine.release.published`; each of several groups gets a folder of its own.
+    Each of several groups gets a folder of its own.
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -82,13 +73,7 @@ def request(release: Published) -> bytes:
 
 
 def numbers_csv(release: Published) -> bytes:
-    """Write a row for each place of each function; see `engine.release.tables`.
-
-    Returns
-    -------
-    bytes
-        UTF-8, numbers with ten digits in the data's own unit.
-    """
+    """Write a row, numbers with ten digits, for each place of each function; see `tables`."""
     return written(table_of(release))
 
 
@@ -103,13 +88,7 @@ def check_page() -> bytes:
 
 
 def report(release: Published) -> bytes:
-    """Write one printable page without requests: verdict, picture, band, guarantee, its limits.
-
-    Returns
-    -------
-    bytes
-        HTML.
-    """
+    """Write one printable page without requests: verdict, picture, band, guarantee, its limits."""
     return render(
         "report",
         title=release.name,
@@ -126,13 +105,7 @@ def report(release: Published) -> bytes:
 
 
 def guarantee_rows(release: Published) -> Mapping[str, str]:
-    """Write the guarantee in a few rows of words.
-
-    Returns
-    -------
-    mapping of str to str
-        Plain text by its title, in the order of the report.
-    """
+    """Write the guarantee in a few rows of words, by title in the order of the report."""
     card, cost = release.card, release.cost
     facts = release.facts
     return {

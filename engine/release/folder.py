@@ -19,13 +19,7 @@ _UNFINISHED = ".unfinished"
 
 
 def empty(name: str) -> Path:
-    """Return a writable folder that holds nothing, made if it is not there.
-
-    Parameters
-    ----------
-    name : str
-        Its path, as a person gave it.
-    """
+    """Return a writable folder that holds nothing, made if it is not there."""
     folder = entrance.folder_to_fill(name)
     tried = folder / f".tried.{os.getpid()}{_UNFINISHED}"
     try:

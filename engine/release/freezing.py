@@ -70,11 +70,6 @@ def freeze_request(
 
     `folder` is that of the request, `name` stands in place of its own, and `unseen` states that
     nobody has looked at the file yet. Returns None for public data: there is nothing to look at.
-
-    Raises
-    ------
-    InputError
-        If the request is incomplete; then nothing was frozen and the file was not compared with it.
     """
     plain, stated_name = checked(text)
     if "data" not in plain:
@@ -141,21 +136,8 @@ def freeze(
 ) -> Frozen:
     """Write to the ledger what is stated of a file, and compare it with what was stated first.
 
-    Parameters
-    ----------
-    file : bytes or iterable of bytes
-        The content of the file, or pieces of it. The ledger keeps a keyed hash of it.
-    data : mapping
-        The "data" of a request, checked as far as it can be without the file.
-    name : str
-        Of the release; may be empty.
-    unseen : bool
-        True if no picture of the file was drawn yet. It counts for the first time only.
-
-    Returns
-    -------
-    Frozen
-        Which facts differ from those that were frozen first.
+    The ledger keeps a keyed hash of the content. `unseen` states that no picture was drawn yet, and
+    counts for the first time only.
     """
     stated: dict[str, Any] = json.loads(json.dumps(flat(data)))
     with ledger.log.writing() as log:

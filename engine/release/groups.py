@@ -22,13 +22,7 @@ KEY = "group"  # of a request, about its data
 
 @dataclass(frozen=True)
 class StatedGroups:
-    """The groups of a file to publish.
-
-    Raises
-    ------
-    InputError
-        If there are too few or too many, one stands twice, or the set has no name.
-    """
+    """The groups of a file to publish."""
 
     set: str  # what they are together: guarantee cards tell by it that they belong together
     # what the texts of their column mean. Who has another text is in none and is left out.
@@ -68,22 +62,7 @@ class StatedGroups:
 def in_request(
     data: Mapping[str, Any], reading: Reading, name: str
 ) -> tuple[StatedGroups | None, tuple[str, ...]]:
-    """Return the groups of a request, and those of them that it asks for.
-
-    Parameters
-    ----------
-    data : mapping
-        Its entry "data", which may name one group.
-    reading : Reading
-        Whose column of groups gives all of them, in their stated order.
-
-    Returns
-    -------
-    stated : StatedGroups or None
-        None where the reading has no column of groups.
-    names : tuple of str
-        All of them, or the one that is named.
-    """
+    """Return the groups of a request, None without their column, and those that it asks for."""
     column = reading.columns.get("group")
     if column is None:
         if "group" in data:

@@ -99,13 +99,7 @@ VERSION = 3
 def card_of(
     plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
 ) -> dict[str, Any]:
-    """Make the guarantee card of a release.
-
-    Returns
-    -------
-    dict
-        As JSON takes it.
-    """
+    """Make the guarantee card of a release, as JSON takes it."""
     mechanism, data, cost = plan.mechanism, plan.rehearsal_data, plan.cost
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
     unit = _protected(plan)

@@ -145,11 +145,6 @@ def path_of(name: str | os.PathLike[str] | None = None) -> Path:
     """Find the ledger: as named, by the environment variable, or in the user's data folder.
 
     The path is absolute, so that no program finds another ledger in another folder.
-
-    Raises
-    ------
-    InputError
-        As `entrance.lasting_file`.
     """
     if name is not None:
         return entrance.lasting_file(name, "ledger")
@@ -159,13 +154,7 @@ def path_of(name: str | os.PathLike[str] | None = None) -> Path:
 
 
 def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
-    """Find the witness: as named, by the environment variable, or beside the ledger.
-
-    Raises
-    ------
-    InputError
-        As `path_of`, and if it is the ledger itself.
-    """
+    """Find the witness: as named, by the environment variable, or beside the ledger."""
     if name is None and WITNESS_VARIABLE in os.environ:
         witness = entrance.lasting_file(os.environ[WITNESS_VARIABLE], "witness", WITNESS_VARIABLE)
     else:
@@ -858,11 +847,6 @@ def _closed() -> InputError:
 def checked_name(name: str) -> str:
     """Strip a release's name.
 
-    Raises
-    ------
-    InputError
-        If it is empty, too long or not printable.
-
     Examples
     --------
     >>> checked_name(" growth-2026 ")
@@ -879,13 +863,7 @@ def checked_name(name: str) -> str:
 
 
 def check_name(entries: Iterable[Entry], name: str) -> None:
-    """Refuse a name that another release of the ledger has.
-
-    Raises
-    ------
-    InputError
-        If it is used.
-    """
+    """Refuse a name that another release of the ledger has."""
     if any(entry.name == name for entry in entries):
         raise InputError(
             "A release in this ledger has this name already.",

@@ -90,15 +90,7 @@ def changed() -> Damaged:
 
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], object]) -> None:
-    """Make a ledger with its tables and what `fill` adds; one that another made meanwhile stays.
-
-    Parameters
-    ----------
-    path : Path
-        Of the ledger; its folder is made, for its owner alone, if it is not there.
-    fill : callable
-        Gets the open connection within the transaction that makes the tables.
-    """
+    """Make a ledger with its tables and what `fill` adds; one that another made meanwhile stays."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     aside = write_aside(path, fill)
     try:
@@ -121,20 +113,7 @@ def tidy(path: Path) -> None:
 
 
 def write_aside(path: Path, fill: Callable[[sqlite3.Connection], object]) -> Path:
-    """A whole ledger under a name of its own in the same folder, for its owner alone.
-
-    Parameters
-    ----------
-    path : Path
-        Of the ledger in whose folder it is made.
-    fill : callable
-        Gets the open connection within the transaction that makes the tables.
-
-    Returns
-    -------
-    Path
-        Of the new file, which is on disk.
-    """
+    """Write a whole ledger under a name of its own in the same folder, for its owner alone."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_NEW, dir=path.parent)
     os.close(handle)
     file = sqlite3.connect(name, isolation_level=None)
@@ -157,13 +136,7 @@ def write_aside(path: Path, fill: Callable[[sqlite3.Connection], object]) -> Pat
 
 
 def replace(aside: Path, path: Path) -> None:
-    """Put a whole ledger in the place of another, durably.
-
-    Parameters
-    ----------
-    aside, path : Path
-        Of the whole ledger, and where it shall be, in the same folder.
-    """
+    """Put a whole ledger of the same folder in the place of another, durably."""
     aside.replace(path)
     to_disk(path.parent)
 

@@ -333,11 +333,6 @@ def _y(value: float, up: tuple[float, float]) -> float:
 def ticks(low: float, high: float) -> list[float]:
     """Round numbers from low to high, about five.
 
-    Parameters
-    ----------
-    low, high : float
-        In any unit; `high` is larger.
-
     Examples
     --------
     >>> ticks(60, 210)

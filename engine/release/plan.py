@@ -104,13 +104,7 @@ def public_reading(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """The public side of one release.
-
-    Raises
-    ------
-    InputError
-        From `read`, if the bytes are no plan of a version that is known.
-    """
+    """The public side of one release."""
 
     plain: Mapping[str, Any]  # all of it, as JSON has it
 
@@ -128,23 +122,7 @@ class ReleasePlan:
         declaration: Declaration = UNDECLARED,
         is_without_exhausted: bool = False,
     ) -> ReleasePlan:
-        """Make the plan of publishing these data.
-
-        Parameters
-        ----------
-        source : Source
-            Public data, or an upload, of which nothing but public sizes and stated facts is kept.
-        request : mapping
-            The same settings for the command line, to be given away with the release.
-        forecast : Forecast, optional
-            What the holder was told of the error, to be published beside the release.
-        is_without_exhausted : bool
-            True if people who had too little budget left were left out.
-        protected : str
-            The code of what is protected: "person", "row" or "observation".
-        declaration : Declaration
-            What the holder declares beside the facts.
-        """
+        """Make the plan of publishing these data, keeping only their public sizes and facts."""
         reading = source.reading if isinstance(source, UploadedData) else None
         return cls._with_noise(
             {
@@ -178,13 +156,8 @@ class ReleasePlan:
     ) -> ReleasePlan:
         """Make the plan of a release to which several sites contribute, each with its own file.
 
-        Parameters
-        ----------
-        budgets : sequence of Budget
-            What the people of each site may spend.
-        shares : Shares, optional
-            Who adds the noise, where only sums over all sites are read. The data have all people at
-            one site then, and there is one budget.
+        With `shares`, noise is added to sums over all sites: all people are at one site, with one
+        budget.
         """
         requested = [asdict(budget) for budget in budgets]
         return cls._with_noise(
@@ -211,13 +184,7 @@ class ReleasePlan:
 
     @classmethod
     def read(cls, content: bytes) -> ReleasePlan:
-        """Read the plan that `to_bytes` wrote.
-
-        Parameters
-        ----------
-        content : bytes
-            From the ledger.
-        """
+        """Read the plan that `to_bytes` wrote."""
         plain = json.loads(content)
         if plain.get("version") != _VERSION:
             raise InputError(
@@ -232,20 +199,10 @@ class ReleasePlan:
         return _canonical(self.plain).encode()
 
     def request_of(self, data: Data) -> bytes:
-        """A digest of all that was asked for, of these data: whoever is at which site included.
+        """A digest (SHA-256) of all that was asked for, of these data, whoever is at which site.
 
         Versions, the forecast and what is declared are left out, so that a release is not charged
-        again after an update, or because somebody looked in between.
-
-        Parameters
-        ----------
-        data : Data
-            One data set (n_repeats = 1), in any order.
-
-        Returns
-        -------
-        bytes
-            32 of them (SHA-256), as private as the data.
+        again after an update, or because somebody looked in between. It is as private as the data.
         """
         request = _canonical(
             {key: value for key, value in self.plain.items() if key not in _NOT_REQUESTED}
@@ -419,15 +376,7 @@ def versions() -> dict[str, str]:
 def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
     """Noised messages, in an order and of a size that do not depend on their numbers.
 
-    Parameters
-    ----------
-    messages : mapping of (server, key of a step) to Array
-        Noisy numbers of each message, (size,).
-
-    Returns
-    -------
-    bytes
-        A line of JSON that names the messages, and their numbers as little-endian doubles.
+    A line of JSON names the messages; their numbers follow as little-endian doubles.
     """
     keys = sorted(messages)
     head = json.dumps([[server, step, len(messages[server, step])] for server, step in keys])
@@ -435,13 +384,7 @@ def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
 
 
 def messages_from_bytes(content: bytes) -> dict[Key, Array]:
-    """Read the messages that `messages_to_bytes` wrote.
-
-    Parameters
-    ----------
-    content : bytes
-        From the ledger.
-    """
+    """Read the messages that `messages_to_bytes` wrote."""
     head, _, body = content.partition(b"\n")
     listed = json.loads(head)
     numbers = np.frombuffer(body, _NUMBER)

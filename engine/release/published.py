@@ -155,25 +155,10 @@ def publish(
     The data are taken in a random order. What was asked for in the same way before, of the same
     data and under the same name, is made again from the ledger and not charged; where its charge
     was written and its process ended before anything was stored, it is drawn under that charge. Why
-    that is sound stands with `engine.release.ledger`.
-
-    Parameters
-    ----------
-    forecast : Forecast, optional
-        What the holder was told of the error of such releases, to stand beside this one.
-    leave_out : bool
-        True to publish about the others where people have less left than this costs; the card says
-        so. Who they are depends on ids alone, unless people are known by their curve.
-    declaration : Declaration
-        What the holder declares beside the facts, such as which of them were changed after looking
-        (`engine.release.freezing`).
-
-    Raises
-    ------
-    InputError
-        If it may not be published or the total would be overrun: then nothing was charged. After
-        the charge, if the ledger cannot be written; then nothing was shown, and the same call once
-        more does what is missing.
+    that is sound stands with `engine.release.ledger`. With `leave_out`, people with less left than
+    this costs are left out, and the card says so; who they are depends on ids alone, unless people
+    are known by their curve. A refusal before the charge costs nothing. If the ledger cannot be
+    written after it, nothing was shown, and the same call once more does what is missing.
 
     Examples
     --------
@@ -221,13 +206,8 @@ def charge(
     """Charge a ledger with what a release costs the people of its holder, once for each request.
 
     The source is all of the release, or the data of one site; the request is that of the plan and
-    these data by default. Other arguments are as for `Ledger.charge`.
-
-    Raises
-    ------
-    InputError
-        As `Ledger.charge`, or if the release was charged before and costs more now, so that nothing
-        may be drawn under that charge.
+    these data by default. Other arguments are as for `Ledger.charge`. A release that was charged
+    before and costs more now is refused: nothing may be drawn under that charge.
     """
     data = certified.publishable_data(source)
     receipt = ledger.charge(
@@ -276,15 +256,9 @@ def _with_budget_left(
 
 
 def again(ledger: Ledger, release_id: str) -> Published:
-    """Make a drawn release again from the ledger alone: without data or charge.
+    """Make a drawn release again from the ledger alone, by its id: without data or charge.
 
-    The id is on its receipt and on its card.
-
-    Raises
-    ------
-    InputError
-        If the ledger has none with this id that was drawn, or another version of this program
-        makes other numbers of its messages.
+    Refused if another version of this program makes other numbers of its messages.
     """
     stored = ledger.release(release_id)
     return assemble(
@@ -323,13 +297,7 @@ def planned(
     is_without_exhausted: bool = False,
     declaration: Declaration = UNDECLARED,
 ) -> ReleasePlan:
-    """All that is public of a release, before anything is charged; arguments as for `publish`.
-
-    Raises
-    ------
-    InputError
-        If it may not be published, or the name cannot be one.
-    """
+    """All that is public of a release, before anything is charged; arguments as for `publish`."""
     name = checked_name(name)
     certified.check_finite(budget)
     source.facts.check_stated()
@@ -415,19 +383,9 @@ class _Rounds:
 
 
 def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
-    """Compute the published result from public facts and noised messages alone.
+    """Compute the published result from public facts and messages of `certified.hardened`.
 
-    Parameters
-    ----------
-    plan : ReleasePlan
-        All that is public of the release.
-    messages : mapping of (server, key of a step) to Array
-        Noisy numbers of each message, as `certified.hardened` returns them.
-
-    Raises
-    ------
-    InputError
-        If this version would make other numbers of them.
+    Refused if this version would make other numbers of them.
     """
     plan.check_noise()
     mechanism, data, cost = plan.mechanism, plan.rehearsal_data, plan.cost

@@ -43,13 +43,8 @@ def in_published_order(data: Data, mechanism: Mechanism, across_sites: bool) -> 
 def reordered(data: Data, across_sites: bool = False) -> Data:
     """Put the records of one data set in a random order within each site.
 
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1).
-    across_sites : bool
-        Whether records are dealt to sites by their place, so that the order of all of them is drawn
-        anew; sites keep their sizes. For records that are rows.
+    With `across_sites`, rows are dealt to sites by their place, so that the order of all of them is
+    drawn anew; sites keep their sizes.
     """
     server = np.zeros_like(data.server) if across_sites else data.server
     return data.in_order(_random_order(server))

@@ -60,13 +60,7 @@ class Sealed:
 
 
 class OpenLog:
-    """The log while its file is open: the entries so far, the key, and how to add one.
-
-    Raises
-    ------
-    InputError
-        If its key is not on this machine.
-    """
+    """The log while its file is open: the entries so far, the key, and how to add one."""
 
     def __init__(self, file: sqlite3.Connection) -> None:
         self._file = file
@@ -130,16 +124,8 @@ class OpenLog:
 class SealedLog:
     """The log and its witness as files; the log is made when it is first written to.
 
-    Parameters
-    ----------
-    path, beside : Path
-        Of the log and of its witness.
-
-    Raises
-    ------
-    InputError
-        From every method, if a file cannot be read or written, if the log was changed by other
-        means, or if log and witness do not belong together.
+    Every method refuses files that cannot be read or written, a log that was changed by other
+    means, and a log and witness that do not belong together.
     """
 
     def __init__(self, path: Path, beside: Path) -> None:
@@ -175,13 +161,7 @@ class SealedLog:
                     self._catch_up(log)
 
     def trial(self, file: sqlite3.Connection) -> None:
-        """Read a ledger, such as a copy, and raise what is wrong with it.
-
-        Parameters
-        ----------
-        file : sqlite3.Connection
-            Of any version; one of an earlier version is not read.
-        """
+        """Read a ledger, such as a copy, and raise what is wrong; not one of an earlier version."""
         if file.execute("PRAGMA user_version").fetchone()[0] == ledger_file.VERSION:
             log = OpenLog(file)
             log.read()

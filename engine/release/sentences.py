@@ -40,13 +40,7 @@ TITLE = "Publish with differential privacy"
 
 
 def budget_words(budget: Budget) -> str:
-    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵".
-
-    Parameters
-    ----------
-    budget : Budget
-        Without δ in words if that is 0.
-    """
+    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵"."""
     return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
 
 
@@ -412,15 +406,7 @@ FOR_SMOOTH_CURVES = (
 
 
 def forecast(expected: Forecast, is_over_time: bool = False) -> str:
-    """Say which error was forecast before any spending, and for which curves.
-
-    Parameters
-    ----------
-    expected : Forecast
-        Of simulated data with the same public facts.
-    is_over_time : bool
-        Whether it is about a curve over time, which is simulated as a smooth one.
-    """
+    """Say which error was forecast before any spending, and for which curves."""
     return (
         "Forecast before the release, from simulated data with the same public facts: error "
         f"{error(expected.error, expected.unit, expected.within)}, the root mean squared "

@@ -64,13 +64,7 @@ def written(columns: Mapping[str, Iterable[Any]]) -> bytes:
 
 
 def read(content: bytes) -> list[ReleasedTable]:
-    """Read the functions of a table, by its own header or by that of earlier versions.
-
-    Raises
-    ------
-    InputError
-        If it is no such table.
-    """
+    """Read the functions of a table, by its own header or by that of earlier versions."""
     try:
         text = content.decode()
         header, *rows = csv.reader(line for line in text.splitlines() if line[:1] != "#")

@@ -50,13 +50,7 @@ class ReleasedBand:
         return slice(int(indices[0]), int(indices[-1]) + 1)
 
     def outside(self, x: Array) -> list[slice]:
-        """Stretches at the ends that the band is not meant for, each with a place inside.
-
-        Parameters
-        ----------
-        x : (k,)
-            Places in their own unit, in order.
-        """
+        """Stretches at the ends that the band is not meant for, each with a place inside."""
         inside = self.inside(x)
         start = [slice(0, inside.start + 1)] * (inside.start > 0)
         return start + [slice(inside.stop - 1, len(x))] * (inside.stop < len(x))
@@ -110,14 +104,8 @@ def band_of(
 ) -> ReleasedBand | None:
     """Summarise the band of a release for publication; None without one.
 
-    Parameters
-    ----------
-    ranges : list of pairs of (k,)
-        Its ends, a pair for each function, in response units.
-    x : (k,)
-        Places in their own unit.
-    limit : str
-        What the band relies on that no release can show; what this one would not is added.
+    Ranges are a pair (k,) for each function, in response units. `limit` says what no release can
+    show; what this one would not is added.
     """
     limit = f"{limit} {estimate.not_shown}".strip()
     if not estimate.band_kind or not ranges:
@@ -169,15 +157,8 @@ def covariance_inside(values: Array, largest_variance: float) -> tuple[Array, fl
     """Cap variances at a public bound, and return the share of values beyond it.
 
     The rows and columns of a time whose variance is too large are lowered by one factor. Values
-    moved one by one would come nearer to the truth too, but no longer be those of a covariance:
-    its eigenvalues could be negative. Correlations stay as they were released.
-
-    Parameters
-    ----------
-    values : (k, k)
-        At all pairs of times.
-    largest_variance : float
-        The largest variance, above 0.
+    moved one by one would come nearer to the truth too, but no longer be those of a covariance: its
+    eigenvalues could be negative. Correlations stay as they were released.
 
     Examples
     --------

@@ -29,13 +29,7 @@ class SerialExecutor(Executor):
     n_workers = slots = 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a task and wait for it.
-
-        Returns
-        -------
-        Future
-            Done, with the result or the exception.
-        """
+        """Run a task and wait for it."""
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -62,10 +56,7 @@ class ProcessExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queue a task for the next free process; its function must be in a module, for pickle.
 
-        Returns
-        -------
-        Future
-            It ends with `WorkerDied` if the process ended in the middle of the task.
+        The future ends with `WorkerDied` if the process ended in the middle of the task.
         """
         if self._closed:
             raise RuntimeError("This executor has been shut down.")
@@ -76,15 +67,7 @@ class ProcessExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End after the tasks that are there, or at once.
-
-        Parameters
-        ----------
-        wait : bool
-            Whether to return only when all processes have ended.
-        cancel_futures : bool
-            Whether to kill what runs and cancel what waits.
-        """
+        """End after the tasks that are there, or at once; cancelling kills what runs."""
         if cancel_futures:
             self._killed.set()
         if not self._closed:
@@ -150,11 +133,6 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 def make(description: str) -> Executor:
     """Make the executor of a description: "serial", "processes:N" or "dask://host:port".
-
-    Returns
-    -------
-    Executor
-        With `n_workers` and `slots`.
 
     Examples
     --------

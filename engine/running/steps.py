@@ -9,13 +9,7 @@ Result = TypeVar("Result")
 
 
 def result_of(steps: Generator[Any, None, Result]) -> Result:
-    """Run a generator to its end and return its result, its steps passed over.
-
-    Returns
-    -------
-    object
-        The value of its return statement.
-    """
+    """Run a generator to its end and return its result, its steps passed over."""
     while True:
         try:
             next(steps)

@@ -47,21 +47,10 @@ class Worker:
 
     Where the system can, `modules` are imported once for all workers of this process that name any:
     those are copies of a process that has them, so that to replace one costs next to nothing. A
-    worker that died shows as EOFError or OSError.
-
-    Parameters
-    ----------
-    answer : callable
-        A function of a module, which runs in the worker: it takes the pipe and one task, and sends
-        what the task gives.
-    niceness : int
-        How far the process stands behind others of the machine; 0 as they do.
-    modules : sequence of str
-        What the function needs, to be imported beforehand.
-    needs_script : bool
-        Whether tasks may name what the script of this process defines. The worker then runs the
-        script once more, as every process of Python does that is not a copy; a script without a
-        guard (`if __name__ == "__main__"`) would do all its work again.
+    worker that died shows as EOFError or OSError. `answer` takes the pipe and one task, and sends
+    what the task gives. With `needs_script`, tasks may name what the script of this process
+    defines. The worker then runs the script once more, as every process of Python does that is not
+    a copy; a script without a guard (`if __name__ == "__main__"`) would do all its work again.
     """
 
     def __init__(

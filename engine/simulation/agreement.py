@@ -77,11 +77,6 @@ class Agreement:
 def clopper_pearson(count: int, n: int) -> tuple[float, float]:
     """Compute the exact 95 % confidence interval for the probability behind `count` of n cases.
 
-    Returns
-    -------
-    tuple of float
-        Its lower and its upper end.
-
     References
     ----------
     C. J. Clopper, E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in

@@ -22,13 +22,7 @@ _READINGS_PER_BLOCK = 5000
 
 @dataclass(frozen=True)
 class EffortLimits:
-    """Limits of a sweep.
-
-    Raises
-    ------
-    InputError
-        If a limit is not above 0.
-    """
+    """Limits of a sweep."""
 
     minutes: float = math.inf  # on all workers, from now on
     gigabytes: float = math.inf

@@ -111,13 +111,7 @@ class BlockResult:
         )
 
     def placed(self, cells: Sequence[int]) -> BlockResult:
-        """Return the part of a recipe at its place in a sweep.
-
-        Parameters
-        ----------
-        cells : sequence of int
-            The numbers that its cells 0, 1, … have there.
-        """
+        """Return the part of a recipe at its place in a sweep: the numbers of its cells there."""
 
         def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
             return {cells[k]: value for k, value in by_cell.items()}
@@ -198,13 +192,7 @@ class Outcome:
         return Accuracy.of(distances(squares)) if self.is_published else NOTHING
 
     def summary(self, kind: str) -> dict[str, float | None] | None:
-        """Mean over repeats and draws, and its standard error.
-
-        Returns
-        -------
-        dict or None
-            See `mean_and_se`; None where nothing is known of this kind.
-        """
+        """Mean over repeats and draws, and its standard error; None if nothing is known."""
         errors = self.errors.get(kind)
         return None if errors is None else mean_and_se(errors)
 
@@ -214,17 +202,9 @@ class Outcome:
 
 
 def mean_and_se(errors: Array) -> dict[str, float | None]:
-    """Mean of a measure and its standard error; draws on the same data are not independent.
+    """Mean and standard error of (repeats, draws); draws on the same data are not independent.
 
-    Parameters
-    ----------
-    errors : (repeats, draws)
-        The measure of every release.
-
-    Returns
-    -------
-    dict
-        "mean", and "se" over repeats, or over draws of a single repeat; None for one run.
+    "se" is over repeats, or over draws of a single repeat; None for one run.
 
     Examples
     --------
@@ -238,13 +218,7 @@ def mean_and_se(errors: Array) -> dict[str, float | None]:
 
 
 def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
-    """Cut a sweep into blocks; cells with equal source and mechanism go together.
-
-    Returns
-    -------
-    list of Block
-        Each cell is in one block for every share of the repeats.
-    """
+    """Cut a sweep into blocks; cells with equal source and mechanism go together."""
     if run.is_study:
         return _study_blocks(cells, run)
     groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
@@ -305,18 +279,7 @@ def _block_sizes(source: Source[Any], run: Run) -> list[int]:
 
 
 def run_block(block: Block) -> BlockResult:
-    """Run one block.
-
-    Parameters
-    ----------
-    block : Block
-        What is run; nothing else decides what comes out.
-
-    Returns
-    -------
-    BlockResult
-        An `InputError` is recorded for its cell; anything else is a bug, and is raised.
-    """
+    """Run one block; an `InputError` is recorded for its cell, anything else is a bug."""
     try:
         return _run_together(block)
     except InputError as problem:

@@ -52,12 +52,7 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
 def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
     """Squared distances of releases from the estimate without protection of the same data.
 
-    On the drawing grid, function by function.
-
-    Returns
-    -------
-    (budgets, repeats, draws, functions)
-        In squared response units; the last axis has one entry where there is one function.
+    On the drawing grid, in squared response units: (budgets, repeats, draws, functions).
     """
     grid = drawing_grid()
     squared = ((estimate.values(grid) - average.values(grid)) ** 2).mean(axis=-1)
@@ -65,13 +60,7 @@ def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
 
 
 def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
-    """Integrated squared errors of every function.
-
-    Returns
-    -------
-    (budgets, repeats, draws, functions)
-        In squared response units; the last axis has one entry where there is one function.
-    """
+    """Integrated squared errors of every function: (budgets, repeats, draws, functions)."""
     best, tail = estimate.project(truth)
     squared = estimate.basis.squared_distance(estimate.coefficients - best) + tail
     return np.asarray(squared if estimate.functions else squared[..., None])
@@ -79,11 +68,6 @@ def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
 
 def totals(errors: Array, axis: int = -1) -> Array:
     """Compute the error of all functions together: the root of their summed squares.
-
-    Returns
-    -------
-    ndarray
-        In response units, without that axis.
 
     Examples
     --------
@@ -132,13 +116,7 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
 
 
 def best_kept(estimate: Estimate, truth: Truth) -> Array:
-    """Compute the best curve with the waves that each budget keeps.
-
-    Returns
-    -------
-    (budgets, 1, 1, …, GRID_SIZE)
-        On the drawing grid, in response units; several functions before the last axis.
-    """
+    """Compute the best curve with the waves that each budget keeps, on the drawing grid."""
     basis, grid = estimate.basis, drawing_grid()
     left = truth if estimate.offset is None else truth.less(estimate.offset)
     curves = []
@@ -162,20 +140,7 @@ class EntryCoverage:
 
 
 def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | None:
-    """Coverage of entries that have an interval.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        Of vectors, or of curves as their values on the drawing grid, with intervals.
-    truth : Truth or None
-        The vector or the curves, where they are known.
-
-    Returns
-    -------
-    EntryCoverage or None
-        None without intervals or a known truth.
-    """
+    """Coverage of entries of vectors, or values of curves; None without intervals or truth."""
     if estimate.intervals is None or truth is None:
         return None
     low, high = estimate.intervals.limits
@@ -195,18 +160,7 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
 
 
 def distances(squared_errors: Array) -> Array:
-    """Roots of integrated squared errors: distances averaged over the curve.
-
-    Parameters
-    ----------
-    squared_errors : ndarray
-        In squared response units.
-
-    Returns
-    -------
-    ndarray
-        In response units.
-    """
+    """Roots of integrated squared errors: distances averaged over the curve."""
     return np.asarray(np.sqrt(squared_errors))
 
 
@@ -227,18 +181,6 @@ def within(errors: Array, axis: int | tuple[int, ...] | None = -1, share: float 
     """Compute the distance that at least 95 % of releases stay within, over an axis of releases.
 
     It is the distance of one of the releases, so that those within it can be counted.
-
-    Parameters
-    ----------
-    axis : int or tuple of int, optional
-        The axes of releases; None for all.
-    share : float
-        Another share than 95 %.
-
-    Returns
-    -------
-    ndarray
-        In response units.
 
     Examples
     --------

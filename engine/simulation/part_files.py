@@ -43,16 +43,6 @@ class ResultFiles(ABC, Generic[T]):
 
     A file is written under another name and then renamed, so a kill at any instant leaves the old
     state or the new one. What is damaged, or made by other versions, counts as missing.
-
-    Parameters
-    ----------
-    folder : path
-        It is made if it is not there.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or written.
     """
 
     ending: ClassVar[str]  # of the names of files
@@ -62,18 +52,7 @@ class ResultFiles(ABC, Generic[T]):
         self.folder = folder_to_fill(folder, "resume")
 
     def get(self, key: str) -> T | None:
-        """Return the stored result.
-
-        Parameters
-        ----------
-        key : str
-            Digest of the recipe of what was run.
-
-        Returns
-        -------
-        result or None
-            None if it is missing, damaged (which is logged), or of other versions.
-        """
+        """Return the result of a digest; None if missing, damaged (logged), or outdated."""
         path = self._path(key)
         if not os.path.lexists(path):
             return None

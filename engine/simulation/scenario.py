@@ -111,13 +111,7 @@ def from_plain(plain: Any) -> Scenario:
 def to_plain(
     source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
 ) -> dict[str, Any]:
-    """Write the scenario of given objects, with every parameter written out.
-
-    Returns
-    -------
-    dict
-        As `from_plain` reads it.
-    """
+    """Write the scenario of given objects, with every parameter written out."""
     how_often = {} if run.is_study else {"repeats": run.repeats, "draws": run.draws}
     return {
         "version": parsing.VERSION,

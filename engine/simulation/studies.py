@@ -72,13 +72,7 @@ Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 def check_readings(
     source: Source[Any], max_observations: int, hint: str = "Take fewer people or observations."
 ) -> None:
-    """Refuse data sets that are too large for a picture.
-
-    Raises
-    ------
-    InputError
-        Naming the number of readings and the limit.
-    """
+    """Refuse data sets that are too large for a picture."""
     n = source.sizes.n_observations
     if n > max_observations:
         raise InputError(
@@ -180,12 +174,9 @@ def released(study: Study[Any], drawn: Data, budgets: Sequence[Budgets]) -> Esti
 
 
 def errors(study: Study[Any], drawn: Data, budgets: Sequence[Budgets]) -> Array:
-    """Measure distances of the releases from what the method estimates.
+    """Distances of releases from what the method estimates: (budgets, data sets, releases).
 
-    Returns
-    -------
-    (budgets, data sets, releases)
-        In the unit of the result, of all functions together; NaN where nothing would be published.
+    In the unit of the result, of all functions together; NaN where nothing would be published.
     """
     return errors_of(study, drawn, released(study, drawn, budgets), budgets)
 
@@ -198,26 +189,13 @@ def errors_of(
 
 
 def errors_by_function(study: Study[Any], budgets: Sequence[Budgets]) -> Array:
-    """Measure the errors, function by function.
-
-    Returns
-    -------
-    (budgets, data sets, releases, functions)
-        In the unit of the result; NaN where nothing would be published. `totals` gives `errors`.
-    """
+    """Errors by function: (budgets, data sets, releases, functions); `totals` gives `errors`."""
     drawn = data(study)
     return _distances(study, drawn, released(study, drawn, budgets), budgets)
 
 
 def errors_and_baseline(study: Study[Any]) -> tuple[Array, Array | None]:
-    """Measure errors at the study's own budgets, and without privacy.
-
-    Returns
-    -------
-    errors : (data sets, releases, functions)
-    baseline : (functions,) or None
-        See `baseline_by_function`.
-    """
+    """Errors at the study's own budgets, (data sets, releases, functions), and without privacy."""
     return errors_by_function(study, [study.budgets])[0], baseline_by_function(study)
 
 
@@ -267,26 +245,17 @@ def baseline(study: Study[Any]) -> float | None:
     The smallest error, on the data sets of the study, of the method's own estimate without
     protection and of its private estimates before noise is added, each with the basis size,
     weighting, clipping and shrinkage of one of six budgets. A private release is one of these plus
-    noise, so that privacy never seems to help.
-
-    Returns
-    -------
-    Root mean squared distance in response units; None where the truth is unknown.
+    noise, so that privacy never seems to help. None if the truth is unknown.
     """
     by_function = baseline_by_function(study)
     return None if by_function is None else float(totals(by_function))
 
 
 def baseline_by_function(study: Study[Any]) -> Array | None:
-    """Measure the error of each function of the estimate that gives `baseline`.
+    """Measure the error of each function of the estimate that gives `baseline`: (functions,).
 
     It depends on δ, not on ε, and is worked out once for simulated data; of what people stated of
     theirs nothing is kept.
-
-    Returns
-    -------
-    (functions,) or None
-        Root mean squared distances; None where the truth is unknown.
     """
     source = study.source
     if not source.is_random:
@@ -302,13 +271,7 @@ def errors_over_budgets(
     seed: int,
     epsilons: Sequence[float] = BUDGET_STEPS,
 ) -> Array:
-    """Compute the error of each function at every ε; NaN where nothing is published.
-
-    Returns
-    -------
-    (epsilons, functions)
-        In the unit of the result.
-    """
+    """Compute the error of each function at every ε, (epsilons, functions); NaN if unpublished."""
     budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
     study = Study(source=source, mechanism=mechanism, budgets=budgets[-1], seed=seed)
     return root_mean_square(errors_by_function(study, budgets), axis=(1, 2))

@@ -28,7 +28,7 @@ from engine.simulation.experiments import Block, BlockResult, blocks, run_block
 from engine.simulation.scenario import Scenario
 
 _log = logging.getLogger("privacy_curves")
-LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
+_LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
 _MAX_TOGETHER = 256
 _WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
 _Done = list[tuple[BlockResult, float]]  # parts, and the seconds of each
@@ -54,28 +54,15 @@ def run_sweep(
     executor: Executor,
     finished: Finished | None = None,
     limits: EffortLimits = NO_LIMITS,
+    long_enough: float = _LONG_ENOUGH,
 ) -> Iterator[BlockResult]:
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
     Kept parts that do not fit their blocks are computed again, and their number is logged. New
-    parts are put into `finished` before they are yielded. Leaving the loop cancels what has
-    not started; a task that runs goes on for a fifth of a second or for one block. A block whose
+    parts are put into `finished` before they are yielded. Leaving the loop cancels what has not
+    started; a task that runs goes on for `long_enough` seconds or for one block. A block whose
     worker died is tried again; at its third death its cells fail, and the rest goes on. For the
     time limit, one block of each kind runs before the others; its part is not lost.
-
-    Parameters
-    ----------
-    work : sequence of Block
-        From `experiments.blocks`.
-    executor : Executor
-        Where they run; parts do not depend on it.
-    finished : Finished, optional
-        Where parts are kept, so that a sweep can be taken up again.
-
-    Yields
-    ------
-    BlockResult
-        In the order in which blocks finish; `experiments.gather` puts them together.
     """
     left: list[Block] = []
     unfit = 0
@@ -88,7 +75,7 @@ def run_sweep(
             left.append(block)
     if unfit:
         _log.warning("Kept parts that do not fit this run: %d. They are computed again.", unfit)
-    sweep = _Sweep(executor, finished)
+    sweep = _Sweep(executor, finished, long_enough)
     effort.refuse_memory(work, left, executors.n_workers(executor), limits)
     if limits.minutes < math.inf:
         probes = effort.probes(left)
@@ -101,9 +88,9 @@ def run_sweep(
 class _Sweep:
     """Runs blocks on an executor, keeps their parts, and notes the seconds that each took."""
 
-    def __init__(self, executor: Executor, finished: Finished | None) -> None:
+    def __init__(self, executor: Executor, finished: Finished | None, long_enough: float) -> None:
         self.seconds: dict[Block, float] = {}
-        self._executor, self._finished = executor, finished
+        self._executor, self._finished, self._long_enough = executor, finished, long_enough
 
     def run(self, work: Sequence[Block], max_blocks: int) -> Iterator[BlockResult]:
         """The parts of these blocks, at most so many to a task."""
@@ -113,7 +100,8 @@ class _Sweep:
         try:
             while True:
                 while len(running) < slots and (group := queue.next_group(not running)):
-                    task = self._executor.submit(run_group, [block.recipe for block in group])
+                    recipes = [block.recipe for block in group]
+                    task = self._executor.submit(run_group, recipes, self._long_enough)
                     running[task] = group
                 if not running:
                     return
@@ -145,21 +133,15 @@ class _Sweep:
         return part.placed(block.cells)
 
 
-def run_group(group: Sequence[Block]) -> _Done:
-    """Run the first blocks of a group, until the task is long enough.
-
-    Returns
-    -------
-    list of (BlockResult, float)
-        Parts, and the seconds of each; shorter than the group where it was not run to its end.
-    """
+def run_group(group: Sequence[Block], long_enough: float = _LONG_ENOUGH) -> _Done:
+    """Run the first blocks of a group, until the task is long enough; parts with their seconds."""
     start, done = time.perf_counter(), []
     for block in group:
         began = time.perf_counter()
         part = run_block(block)
         ended = time.perf_counter()
         done.append((part, ended - began))
-        if ended - start >= LONG_ENOUGH:
+        if ended - start >= long_enough:
             break
     return done
 
@@ -208,30 +190,14 @@ class Foreseen:
 
 
 def run_scenario(scenario: Scenario, limits: EffortLimits) -> Iterator[BlockResult]:
-    """Yield the parts of a sweep, one for each block, as `python -m engine run` has them.
-
-    Raises
-    ------
-    InputError
-        If it needs more memory or time than `limits` allow, with the figure.
-    """
+    """Yield the parts of a sweep, one for each block, as `python -m engine run` has them."""
     yield from run_sweep(blocks(scenario.cells(), scenario.run), SerialExecutor(), limits=limits)
 
 
 def foresee(scenario: Scenario) -> Iterator[Foreseen]:
-    """Time one repeat of the largest block of each kind, and reckon from it.
+    """Time one repeat of the largest block of each kind, and reckon from it; yields once.
 
     A block that cannot be run takes no time: its message is what there is to know of it.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Has the cells and how often they are run.
-
-    Yields
-    ------
-    Foreseen
-        Once.
     """
     exact_mu(1.0, 1e-6)  # its import takes long, once
     work = blocks(scenario.cells(), scenario.run)

@@ -33,15 +33,7 @@ _SECRET, _NONCE = 32, 16  # bytes
 
 @dataclass(frozen=True)
 class Party:
-    """One site with its keys and secrets, and the plan that it looks at.
-
-    Raises
-    ------
-    InputError
-        If the plan has another offer of this site than it made, or an offer that is not signed by
-        the key that this site holds or has no key for pads; or if it relies on fewer honest sites
-        than this one accepts.
-    """
+    """One site with its keys and secrets, and the plan that it looks at."""
 
     plan: SitePlan
     index: int  # which of the sites it is, from 0
@@ -126,14 +118,7 @@ class Party:
 
 @dataclass(frozen=True)
 class SignedPlan:
-    """A plan that all sites have signed off, as one of them has checked.
-
-    Raises
-    ------
-    InputError
-        If a sign-off is missing, of another plan, or not signed by the key that this site holds;
-        or if its own is not the one that it keeps.
-    """
+    """A plan that all sites have signed off, as one of them has checked."""
 
     party: Party
     sign_offs: tuple[SignOff, ...]

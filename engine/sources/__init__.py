@@ -270,13 +270,7 @@ class Source(Parameterised, Generic[D]):
 def check_sites(
     n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
 ) -> None:
-    """Refuse more sites than people over all of them.
-
-    Raises
-    ------
-    InputError
-        If there are more sites than people.
-    """
+    """Refuse more sites than people over all of them."""
     if n_servers > n_curves:
         raise InputError(
             f"{n_servers} {sites} need at least as many {people}; got {n_curves}.",
@@ -320,11 +314,6 @@ class DealtRecords(Source[D]):
 
     A subclass declares the parameters below, which forms show in its own order, and names a record
     and a site for messages.
-
-    Raises
-    ------
-    InputError
-        If there are more sites than records.
     """
 
     records: ClassVar[str] = "people"

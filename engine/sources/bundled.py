@@ -121,15 +121,7 @@ class BundledCurves(BundledFile[CurveData]):
 
 @lru_cache
 def read_table(file: str) -> tuple[Array, Array]:
-    """Read one of the public tables in `data/`.
-
-    Returns
-    -------
-    times : (n_times,)
-        In their own unit.
-    readings : (n_curves, n_times)
-        NaN where there is none.
-    """
+    """Read times and readings (n_curves, n_times) of a table in `data/`; NaN if there is none."""
     with (DATA / file).open(encoding="utf-8", newline="") as lines:
         header, *rows = csv.reader(lines)
     times = np.array(header[1:], dtype=float)

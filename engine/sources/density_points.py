@@ -131,17 +131,12 @@ _LAWS: dict[str, PointLaw] = {
 class DensityPoints(DealtRecords[SampleData]):
     """Independent points of a known density; protected is one point.
 
-    The two with two modes are those of arXiv 2309.00125, section 6.2: 0.6 N(0.3, 0.1²) +
-    0.4 N(0.7, 0.1²) on [0, 1], and 0.6 N((−3, −3), S) + 0.4 N((3, 2), S) on [−5, 5]², S with
-    variances 1 and covariance ½. Skewed is the beta law with exponents 2 and 5.
+    The two with two modes are those of arXiv 2309.00125, section 6.2: 0.6 N(0.3, 0.1²) + 0.4 N(0.7,
+    0.1²) on [0, 1], and 0.6 N((−3, −3), S) + 0.4 N((3, 2), S) on [−5, 5]², S with variances 1 and
+    covariance ½. Skewed is the beta law with exponents 2 and 5.
 
     `truth` is the density on the unit range [0, 1]^d: per own unit, times the volume of the stated
     range, so that it integrates to 1 there.
-
-    Raises
-    ------
-    InputError
-        If there are more sites than points.
     """
 
     key = "density_points"

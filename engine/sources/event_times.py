@@ -160,12 +160,7 @@ class EventTimes(DealtRecords[EventData]):
         )
 
     def survival(self, t: Array) -> Array:
-        """S at shares of the follow-up, of each group where there are two.
-
-        Returns
-        -------
-        (…) or (2, …)
-        """
+        """S at shares of the follow-up, (…), or (2, …) of two groups."""
         first = np.asarray(SHAPES[self.design].survival(t))
         if not self.has_groups:
             return first

@@ -67,21 +67,10 @@ class HumanCurves(SitedCurves):
 def daily_density(
     hours: Array, peaks: tuple[tuple[float, float, float], ...], steady: float = 0.0
 ) -> Array:
-    """Spread something over the hours of a day, all days alike: evenly, and in peaks.
+    """Spread something over the hours of a day, all alike: evenly, and in peaks; mean 1/24.
 
-    Parameters
-    ----------
-    hours : array
-        Any; a day after is the same as a day before.
-    peaks : tuple of (share, hour, spread in hours)
-        Normal densities about an hour, continued over midnight.
-    steady : float
-        The share that is spread evenly. With those of the peaks it sums to 1.
-
-    Returns
-    -------
-    array
-        Per hour, with mean 1/24 over a day, to 1e-6.
+    Peaks are (share, hour, spread in hours), normal and continued over midnight; `steady` is the
+    share that is spread evenly. All shares sum to 1.
     """
     table = _minute_by_minute(peaks, steady)
     return np.interp(np.mod(hours, DAY), np.linspace(0, DAY, len(table)), table)

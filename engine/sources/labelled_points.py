@@ -34,11 +34,6 @@ class LabelledPoints(DealtRecords[SampleData]):
     ξ is standard normal, and P(Y = 1 | X) = 1/(1 + exp(−a f(X))) for classes. Protected is a point
     with its Y. f, of size about 1, is known: `truth` is E[Y | X], which differs from f by less than
     1e-4 unless B is within three σ of it, and for classes the log-odds a f.
-
-    Raises
-    ------
-    InputError
-        If there are more sites than points.
     """
 
     key = "labelled_points"

@@ -24,13 +24,6 @@ class Numbers(Source[CurveData]):
     Person (or site) i is one curve, the only one of server i; its observations are the n numbers
     that i holds. Times carry no meaning and are zero. The truth is a constant function, the mean of
     numbers once they are held within the range, so that errors of curves are errors of numbers.
-
-    Raises
-    ------
-    InputError
-        If the bounds are not in order or the mean lies outside them.
-
-    With the usual spread of people, zero, the Sn numbers are independent, as in the rates.
     """
 
     key = "numbers"

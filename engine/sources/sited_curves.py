@@ -97,14 +97,8 @@ def more_observations() -> Any:
 def simulated_design(law: str, density: str | None, span: float, observations: int) -> Design:
     """The design that the parameters of a simulated source state.
 
-    Parameters
-    ----------
-    density : str or None
-        Heights with commas between them, for "density".
-    span : float
-        Share of the time range, for "visits" and "windows".
-    observations : int
-        Of each curve: common times are the middles of so many equal parts of the range.
+    Heights of a density have commas between them. Common times are the middles of `observations`
+    equal parts of the range; `span` is a share of the range, for "visits" and "windows".
     """
     if law == "common":
         return Design.common([(k + 0.5) / observations for k in range(observations)])
@@ -140,11 +134,6 @@ class SitedCurves(Source[CurveData]):
 
     A subclass declares the parameters below, which forms show in its own order, states `facts` and
     `truth`, and gives the `values` of curves at their times.
-
-    Raises
-    ------
-    InputError
-        If the lists of sites do not agree with the totals, or sites have nobody.
     """
 
     has_free_sites = True
@@ -338,13 +327,7 @@ class SitedCurves(Source[CurveData]):
         return np.concatenate(groups)
 
     def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The groups of new people, drawn before their values are.
-
-        Returns
-        -------
-        (people,)
-            Places among `group_names`.
-        """
+        """The groups of new people, drawn before their values: places among `group_names`."""
         raise NotImplementedError
 
     def _curves(

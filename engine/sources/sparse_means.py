@@ -28,12 +28,6 @@ class SparseMeans(DealtRecords[SampleData]):
     Stated are that |μ_j| ≤ 1 and that numbers scatter around μ_j with standard deviation 1; single
     numbers may lie beyond. `pattern` numbers the draw of places and signs: μ belongs to the recipe.
 
-    Raises
-    ------
-    InputError
-        If there are more machines than rows, more entries than numbers, or more than 2·10⁸ numbers
-        in one data set.
-
     References
     ----------
     Zhang, Nakada and Zhang (2024), arXiv 2404.16287, section 3.
@@ -130,21 +124,9 @@ class SparseMeans(DealtRecords[SampleData]):
 def machine_means(
     mean: Array, rows: int, coordinates: NDArray[np.int64], n_repeats: int, rng: np.random.Generator
 ) -> Array:
-    """Means over rows of what machines are asked for, drawn as such.
+    """Means over rows of what machines are asked for: (n_repeats, machines, k) of N(μ_j, 1/rows).
 
     The law of what `draw` gives, for sizes at which rows would not fit into memory.
-
-    Parameters
-    ----------
-    mean : (d,)
-        μ.
-    coordinates : (machines, k)
-        The places j that each machine is asked for.
-
-    Returns
-    -------
-    (n_repeats, machines, k)
-        Draws of N(μ_j, 1/rows).
     """
     means = rng.standard_normal((n_repeats, *coordinates.shape))
     means /= math.sqrt(rows)

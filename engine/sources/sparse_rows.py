@@ -32,12 +32,12 @@ _MAX_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 class SparseRows(DealtRecords[SampleData]):
     """y = x'β + σw on m machines, with x ~ N(0, Σ) of d features, w ~ N(0, 1) and sparse β.
 
-    Protected is one row, (x, y), of one machine. Σ has unit variances: ½^|j−k|, the identity,
-    ½ within fives of neighbours, .8^|j−k|, or ½ between all. β = u + v_i on machine i: u has
+    Protected is one row, (x, y), of one machine. Σ has unit variances: ½^|j−k|, the identity, ½
+    within fives of neighbours, .8^|j−k|, or ½ between all. β = u + v_i on machine i: u has
     `n_shared` entries that are the same everywhere and v_i `n_own` further ones, at random places
-    that differ between machines.
-    All entries are ±1/√(n_shared + n_own), so that ‖β‖ = 1 everywhere. `pattern` numbers the draw
-    of places and signs: β belongs to the recipe and is the same in every repeat.
+    that differ between machines. All entries are ±1/√(n_shared + n_own), so that ‖β‖ = 1
+    everywhere. `pattern` numbers the draw of places and signs: β belongs to the recipe and is the
+    same in every repeat.
 
     `truth` is β (d,), or (m, d) where machines have parts of their own.
 
@@ -45,12 +45,6 @@ class SparseRows(DealtRecords[SampleData]):
     mechanisms move it to the end of the range. Responses are stated within ±4√(μ + σ²), because
     Var(y) ≤ μ‖β‖² + σ², where μ is at least the variance of v'x over unit vectors v with as many
     entries as β: 3 for ½^|j−k|.
-
-    Raises
-    ------
-    InputError
-        If there are more machines than rows, more entries than features, or more than 2·10⁸
-        numbers in one data set.
 
     References
     ----------

@@ -52,13 +52,9 @@ class SimulatedTwin(ABC):
 
     @abstractmethod
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[Data, Array]:
-        """Data sets of equal sizes, and what is true of each.
+        """Data sets of equal sizes, and the truth of each: (repeats, [functions,] GRID_SIZE).
 
-        Returns
-        -------
-        data : Data
-        truths : (repeats, [functions,] GRID_SIZE)
-            In the unit of the values, on the drawing grid; of a number (repeats, 1).
+        In the unit of the values, on the drawing grid; of a number (repeats, 1).
         """
 
     def with_peaks(self, count: int) -> tuple[SimulatedTwin, Array] | None:
@@ -73,9 +69,9 @@ class Twin(Source[CurveData], SimulatedTwin):
     """Y_ij = μ(t_ij) + U_i(t_ij) + ξ_ij, held within the stated bounds; see `Twin.of`.
 
     μ is a curve of typical shape inside the bounds, or one with `peaks` equal peaks where some are
-    asked for, U a smooth Gaussian process and ξ Gaussian; the
-    standard deviation of U + ξ is `spread`, in response units. Every curve has `n_observations`,
-    at times of the stated design. The truth is the mean of the values within the bounds.
+    asked for, U a smooth Gaussian process and ξ Gaussian; the standard deviation of U + ξ is
+    `spread`, in response units. Every curve has `n_observations`, at times of the stated design.
+    The truth is the mean of the values within the bounds.
 
     Values from 0 on, such as counts, power or activity, are skewed: Y_ij = μ(t_ij) L_i G_ij with
     levels L of people and single observations G of one gamma law with mean 1.
@@ -88,12 +84,6 @@ class Twin(Source[CurveData], SimulatedTwin):
     for people of variance S: that of n people, while noise, clipping and bias are those of n as
     well. Neglected are what bounds leave of pairs, and that released spreads and second moments are
     known as well as from m people. Skewed people have no mirror images: all of them are drawn.
-
-    Raises
-    ------
-    InputError
-        If a size is below 1, there are fewer people than sites, or the spread is not above 0 and
-        at most half the range of the values.
     """
 
     key = "twin"
@@ -125,17 +115,9 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @classmethod
     def of(cls, facts: PublicFacts, sizes: Sizes, spread: float | None = None) -> Twin:
-        """The twin of curves of which facts and sizes are public.
+        """Make the twin of curves from public facts and sizes; observations agree on average.
 
-        Parameters
-        ----------
-        facts : PublicFacts
-            Bounds, units, time range and the design of the observation times.
-        sizes : Sizes
-            People on each site and observations; curves of the twin have as many each, on average.
-        spread : float, optional
-            A guess, not from the data, of the standard deviation of observations about the mean
-            curve, in response units; by default as `guessed_spread` says.
+        A guessed spread is that of observations about the mean curve, in response units.
         """
         stated: dict[str, Any] = {
             "stated": facts,

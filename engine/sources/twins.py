@@ -180,15 +180,7 @@ class LabelledTwin(RecordTwin):
 
     @staticmethod
     def predictor(points: Array, two_classes: bool) -> Array:
-        """Predict the response: log-odds, or a number in half-ranges from the middle.
-
-        Parameters
-        ----------
-        points : (…)
-            Shares of the stated range.
-        two_classes : bool
-            Whether the response is one of two classes.
-        """
+        """Predict the response: log-odds, or a number in half-ranges from the middle."""
         height = _bumpy(points)
         return np.asarray(_ODDS * (2 * height - 1) if two_classes else height - 0.5)
 
@@ -314,14 +306,7 @@ class ReadingTwin(SimulatedTwin):
     ) -> ReadingTwin:
         """The twin of people of whom facts and sizes are public.
 
-        Parameters
-        ----------
-        back : callable
-            From [−1, 1] to response units.
-        levels : (T,)
-            Shares below each curve.
-        point_mass : float, optional
-            A value at which readings pile up.
+        Readings pile up at `point_mass`; `back` leads from [−1, 1] to response units.
         """
         on_unit = replace(facts, value_low=-1.0, value_high=1.0, guessed_spread=0.0, covariates=())
         if facts.guessed_spread:

@@ -20,25 +20,7 @@ _ESCAPED = re.compile(r"\\([\\`*_\[\]<>$~:])")
 
 
 def render(template: str, **values: object) -> str:
-    """A whole document.
-
-    Parameters
-    ----------
-    template : str
-        The name of a file of this folder without its ending, such as "report".
-    **values : object
-        What the template asks for, by name.
-
-    Returns
-    -------
-    str
-        HTML, with everything that was filled in escaped.
-
-    Raises
-    ------
-    jinja2.UndefinedError
-        If a value is missing.
-    """
+    """A whole document from a template of this folder, such as "report"; values are escaped."""
     return environment.get_template(f"{template}.html.jinja").render(values)
 
 
@@ -63,16 +45,6 @@ def _plain(words: str) -> str:
 
 def split_marked(words: str) -> list[tuple[str, str]]:
     """Plain words in turn, each with its mark in Markdown: "**" for bold, "*" for italic, or none.
-
-    Parameters
-    ----------
-    words : str
-        Markdown of one paragraph, escaped where its own words have marks.
-
-    Returns
-    -------
-    list of tuple of str
-        Words and mark.
 
     Examples
     --------

@@ -71,19 +71,7 @@ class QuestionKind:
 def errors(
     error: float, within: float, unit: str, baseline: float | None, name: str = "error"
 ) -> Numbers:
-    """Collect the error, its 95 % value and the error without privacy.
-
-    Parameters
-    ----------
-    error, within : float
-        Root mean squared distance from the truth, and what 95 % of releases stay within.
-    unit : str
-        Of both; may be empty.
-    baseline : float or None
-        The error without privacy, where there is one.
-    name : str
-        What the error is called, as `error_words.distance` has it.
-    """
+    """Collect the error, its 95 % value and, if there is one, the error without privacy."""
     numbers = {named(name, unit): error, named(WITHIN, unit): within}
     return (
         numbers if baseline is None else numbers | {named("error without privacy", unit): baseline}

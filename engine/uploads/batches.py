@@ -52,11 +52,8 @@ def batches(
 ) -> Iterator[Lines]:
     """Yield the lines of all files in batches.
 
-    Raises
-    ------
-    InputError
-        Once all files were read, if some end too early or have other columns than the reading
-        states; at once, if one is of a kind that is not read in batches.
+    Files that end too early or have other columns than stated are refused once all were read; a
+    kind that is not read in batches at once.
     """
     check_frame(reading)
     faults, one = Counter[str](), _other_columns()
@@ -91,13 +88,7 @@ def is_in_batches(file: TableFile) -> bool:
 
 
 def check_frame(reading: Reading) -> None:
-    """Refuse what is not read in batches.
-
-    Raises
-    ------
-    InputError
-        If people stand in columns, or the reading is of a workbook or of an export.
-    """
+    """Refuse what is not read in batches: people in columns, workbooks and exports."""
     frame = reading.frame
     if frame.people == "columns" or frame.export or frame.sheet:
         raise InputError(

@@ -30,24 +30,12 @@ _WORKER = BoundedWorker()  # costs nothing until its first file
 
 
 def read_people(content: bytes, reading: Reading) -> People:
-    """Read a file by its complete reading within `BOUNDS`.
-
-    Raises
-    ------
-    InputError
-        Whatever `people.read` refuses, and what takes longer or needs more.
-    """
+    """Read a file by its complete reading within `BOUNDS`."""
     return within_bounds(read, content, reading)
 
 
 def within_bounds(function: Callable[..., T], content: bytes, *more: object) -> T:
-    """Return what a function of a module makes of a file, within `BOUNDS` unless it is short.
-
-    Raises
-    ------
-    InputError
-        From the function, and if it takes longer or needs more.
-    """
+    """Return what a function of a module makes of a file, within `BOUNDS` unless it is short."""
     if len(content) <= _SHORT and not is_workbook(content) and not packing_of(content[:HEAD]):
         return function(content, *more)
     try:

@@ -153,14 +153,9 @@ def _close(files: Iterable[IO[bytes] | None]) -> None:
 
 
 def people_in_order(batches: Iterable[People], columns: LineColumns) -> Iterator[People]:
-    """Yield people as they stand, each whole, where ids rise as texts or as numbers.
+    """Yield people as they stand, each whole, if ids rise as texts or numbers; else raise.
 
     Rising ids are the proof that nobody comes back after their last line.
-
-    Raises
-    ------
-    NotInOrderError
-        As soon as they do not rise.
     """
     kept: pa.Table | None = None  # lines of the last person, who may go on
     rises = np.ones(2, bool)  # as texts, as numbers

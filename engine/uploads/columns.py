@@ -79,16 +79,6 @@ def order_by_person(server: Integers, ids: Sequence[str]) -> Integers:
     is published is put in a fresh random order first, which proves the guarantee whatever the ids
     and the file's order are (`engine.release.random_order.reordered`), also for ids that somebody
     chose so that they share a round.
-
-    Parameters
-    ----------
-    server, ids : (n,)
-        Of each curve or record.
-
-    Returns
-    -------
-    (n,)
-        Their places, from first to last.
     """
     places = b"".join(map(_place, _numbered(server, ids)))
     return np.lexsort((np.frombuffer(places, ">u8").astype(np.uint64), server))

@@ -74,13 +74,7 @@ class CurveTable(Observations):
         return len(self.counts)
 
     def of_group(self, name: str) -> CurveTable:
-        """The curves of one group, whose membership and size are public; sites without any go.
-
-        Raises
-        ------
-        InputError
-            If nobody is in it.
-        """
+        """The curves of one group, whose membership and size are public; sites without any go."""
         members = (
             np.zeros(self.n_curves, dtype=bool)
             if self.group is None or name not in self.group_names
@@ -314,13 +308,7 @@ class Upload(UploadedData[CurveData]):
         return np.array(indices, dtype=np.int64)[self.curves.group]
 
     def people_of(self, name: str, of: str) -> Upload:
-        """Return the people of one group, as a data set of their own.
-
-        Raises
-        ------
-        InputError
-            If nobody is in it.
-        """
+        """Return the people of one group, as a data set of their own."""
         others = tuple(each for each in self.groups if each != name)
         return replace(
             self,
@@ -421,11 +409,6 @@ class Upload(UploadedData[CurveData]):
         """Refuse covariates that explain nothing; see `engine.uploads.regressors.check_regressors`.
 
         For the coefficient model alone: an average does not look at covariates.
-
-        Raises
-        ------
-        InputError
-            If one is constant or follows from others, among the curves that have observations.
         """
         check_regressors(self.declared, self.covariates[self.curves.counts > 0])
 
@@ -454,15 +437,10 @@ class Upload(UploadedData[CurveData]):
         return times[order], values[order], np.cumsum(curves.counts)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Return the curves, times on [0, 1]; `rng` is not used.
+        """Return the curves, times on [0, 1]; `rng` is not used, and one data set is all there is.
 
         Values beyond the stated bounds stay as they are, so that methods can count them before they
         are moved. Covariates stay in their own units: `PublicFacts.to_regressors` moves them.
-
-        Raises
-        ------
-        InputError
-            If more than one data set is asked for: there is only one.
         """
         self._only_once(n_repeats)
         facts, curves = self.declared, self.curves

@@ -261,15 +261,9 @@ def numbers_in(text: str, field: str) -> tuple[float, ...]:
 def moved_to_common(times: Array, design: Design) -> Array:
     """Times on [0, 1], each moved to the nearest of the common times where those are stated.
 
-    Where an observation goes depends on its own time and on public numbers alone, the earlier
-    time where two are as near. So replacing one person changes the observations of that person and
-    no other: neighbouring files stay neighbouring data, and no time of anybody's own is left.
-
-    Parameters
-    ----------
-    times : (N,)
-    design : Design
-        With its common times, if it has any.
+    Where an observation goes depends on its own time and on public numbers alone, the earlier time
+    where two are as near. So replacing one person changes the observations of that person and no
+    other: neighbouring files stay neighbouring data, and no time of anybody's own is left.
     """
     if design.law is not TimeLaw.COMMON:
         return times

@@ -46,16 +46,7 @@ _SURE_OF_END = 20.0  # observations that even spread would put where there are n
 
 
 def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple[str, ...]:
-    """Sentences on what does not look as stated; none where all does.
-
-    Parameters
-    ----------
-    times : (N,)
-        Observation times on [0, 1] as they stand in the file, curve after curve and increasing
-        within each.
-    counts : (n_curves,)
-        Observations of each curve.
-    """
+    """Sentences on times, on [0, 1] as in the file, that do not look as stated."""
     sentences = [*_of_counts(counts, facts)]
     if len(times):
         sentences += _of_times(times, counts, facts)
@@ -286,15 +277,6 @@ def doubts_of_people(
 
     How far each curve lies from the mean curve, on average over its observations, is judged by the
     share of curves below: with a mean that is estimated it is off ½ by .3/√n for normal people.
-
-    Parameters
-    ----------
-    times : (N,)
-        On [0, 1], curve after curve.
-    values : (N,)
-        In response units; a missing one is NaN.
-    counts : (n_curves,)
-        Observations of each curve.
     """
     if not facts.symmetric:
         return ()
@@ -331,15 +313,6 @@ def doubts_of_period(
 
     From the last part of the range to the first it would have to jump, farther than it moves
     between any two others and than chance explains.
-
-    Parameters
-    ----------
-    times : (N,)
-        On [0, 1], curve after curve.
-    values : (N,)
-        In response units; a missing one is NaN.
-    counts : (n_curves,)
-        Observations of each curve.
     """
     if not facts.periodic:
         return ()

@@ -131,20 +131,9 @@ def declare_events(
 ) -> EventFacts:
     """The facts a person states about their times, from outside the data.
 
-    Parameters
-    ----------
-    time_low, time_high : float
-        0 and the planned follow-up, not the longest time seen; of scores and values their range.
-    origin : str
-        Where they come from: a protocol, a manual.
-    edges : sequence of float
-        Those of the intervals; none for equally wide ones.
-    group_sizes : sequence of int
-        Sizes of the groups, where they are public.
-    time_step : float, optional
-        In which times are recorded, such as a month; None where it is not stated.
-    **words : str
-        "time_name", "time_unit", "person" and "people", of which empty ones are left as usual.
+    The range is from 0 to the planned follow-up, not to the longest time seen; that of scores and
+    values is stated. Without edges intervals are equally wide; a time step is such as a month.
+    Empty words, such as "time_name", are left as usual.
     """
     rows, labels = _ROWS[columns.counted], columns.counted is Counted.LABELS
     low, high = stated_bounds("time", (time_low, time_high), rows.range, rows.why)

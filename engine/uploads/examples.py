@@ -36,12 +36,7 @@ class Example:
 
 @cache
 def growth_curves(people: int = 1000, observations: int = 8) -> str:
-    """Heights of children: child_id, age in years, height and mother_height in cm.
-
-    Parameters
-    ----------
-    people, observations : int
-        How many children, and observations of each, at ages of its own from 2 to 19.
+    """Heights of children, ages from 2 to 19: child_id, age, height and mother_height in cm.
 
     Examples
     --------
@@ -79,10 +74,7 @@ def temperatures(people: int = 2000) -> str:
 def outcomes(people: int = 400) -> str:
     """Dates and status of patients: patient_id, site, arm, start, end, status.
 
-    Parameters
-    ----------
-    people : int
-        How many; a fifth are still without an event when the study closes, and some before.
+    A fifth are still without an event when the study closes, and some before.
     """
     rng = np.random.default_rng(3)
     arm = np.arange(people) % 2
@@ -111,13 +103,7 @@ def concentrations(people: int = 400) -> str:
 
 @cache
 def scores(people: int = 400) -> str:
-    """A score and whether the patient has a disease: patient_id, site, score, label.
-
-    Parameters
-    ----------
-    people : int
-        How many; three in ten have it.
-    """
+    """A score and a disease, of three in ten patients: patient_id, site, score, label."""
     rng = np.random.default_rng(5)
     ill = rng.random(people) < 0.3
     values = rng.beta(np.where(ill, 4.0, 2.0), np.where(ill, 2.5, 4.0)).clip(0.01, 0.99)

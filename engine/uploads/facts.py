@@ -56,32 +56,10 @@ def declare(
 ) -> PublicFacts:
     """Return the facts a person states about their curves, from outside the data.
 
-    Parameters
-    ----------
-    value_low, value_high, time_low, time_high : float
-        Bounds in the units of the file. Of `single` observations those of values are the bounds of
-        the curve.
-    origin : str
-        Which public source the bounds come from.
-    covariates : sequence
-        The columns that may explain the curves, with their ranges, in the order in which
-        coefficients are wanted.
-    single : bool
-        Whether every person has one observation around one common curve.
-    reading_sd : float
-        Its standard deviation around the curve, in the same unit; of `single` observations only.
-    design : StatedDesign
-        How observation times come about, in the unit of the file.
-    readings : int
-        How many observations each curve was planned to have; curves may have more or fewer. Where
-        times are common and nothing is stated, as many as there are common times. Not looked at
-        for `single` observations.
-    symmetric : bool
-        Whether people are spread about their mean without skew, groups or outliers.
-    guessed_spread : float, optional
-        A guess how far most observations lie from the mean curve at most; forecasts use it.
-    words
-        Other fields of `PublicFacts`, of which empty ones are left as usual.
+    Bounds are in the units of the file; those of `single` observations are the bounds of the curve,
+    from which they have the standard deviation `reading_sd`. Coefficients come in the order of the
+    covariates. `readings` is how many each curve was planned to have: by default the number of
+    common times. Empty words, fields of `PublicFacts`, are left as usual.
 
     Examples
     --------
@@ -176,26 +154,9 @@ def declare_rows(
 ) -> PublicFacts:
     """Return the facts a person states about their records, from outside the data.
 
-    Parameters
-    ----------
-    task : str
-        The key of what is to be estimated, which says what must be stated.
-    covariates : sequence
-        The columns of features that are used, with their ranges in the units of the file.
-    origin : str
-        Which public source the ranges come from.
-    value : StatedCovariate
-        The response, with its range. Not looked at for densities.
-    spread : float
-        σ, how far a response typically lies from what its features say, in its unit; for sparse
-        regression alone.
-    reach : float
-        How many standard deviations of a feature its range reaches to each side of the middle (see
-        `REACHES`); for sparse regression alone.
-    two_classes : bool
-        Whether the response only tells two classes apart, as that of a prediction may.
-    words
-        "person" and "people", of which empty ones are left as usual.
+    Features have ranges in the units of the file. For sparse regression alone, `spread` is σ, how
+    far a response lies from what its features say, and `reach` the standard deviations from the
+    middle of a feature's range to its ends (`REACHES`). Empty words are left as usual.
     """
     check_columns(task, [covariate.name for covariate in covariates])
     words = _stated_words(words)

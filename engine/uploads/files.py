@@ -57,11 +57,6 @@ def files_of(stated: str | Sequence[str], folder: Path = Path()) -> tuple[TableF
     """Find the files that a text names, or several texts; relative ones are in the folder.
 
     Hidden files, and those whose names begin with “_”, are no part of a folder.
-
-    Raises
-    ------
-    InputError
-        If there is none or there are too many, one stands twice, or one is no regular file.
     """
     files = [file for text in _texts(stated) for file in _named(text, folder)]
     if not files:

@@ -78,13 +78,7 @@ class Lines(NamedTuple):
 
 
 def lines_of(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> Lines:
-    """Cut a table into lines and cells as its reading says.
-
-    Raises
-    ------
-    InputError
-        If it is empty, too large or of another kind, or its header is not the stated one.
-    """
+    """Cut a table into lines and cells as its reading says."""
     check_bytes(content, limits)
     packing = packing_of(content[:HEAD])
     if packing.is_typed:
@@ -124,11 +118,6 @@ def lines_of_table(table: TypedTable, reading: Reading, frame: Frame) -> Iterato
     """Take the rows of a typed table for lines, batch by batch: at least one, which may be empty.
 
     The frame is that of the reading, or has fewer columns.
-
-    Raises
-    ------
-    InputError
-        If its columns are not the stated ones, or one has a type that is not read.
     """
     if frame.people == "columns":
         raise refused("People stand in rows of such a table.", "State it in the “frame”.", "frame")
@@ -156,13 +145,7 @@ def lines_of_table(table: TypedTable, reading: Reading, frame: Frame) -> Iterato
 
 
 def lines_of_frame(frame: pd.DataFrame, reading: Reading) -> Lines:
-    """Take the rows of a data frame for lines: numbers and moments by their type, texts as cells.
-
-    Raises
-    ------
-    InputError
-        If its columns are not the stated ones, or stamps have a time zone that nobody speaks of.
-    """
+    """Take rows of a data frame for lines: numbers and moments by their type, else cells."""
     check_frame(frame)
     check_header(column_names([str(name) for name in frame.columns]), reading.frame)
     offsets = {
@@ -296,13 +279,7 @@ def line_ends(text: bytes) -> bytes:
 
 
 def header_of(line: bytes, separator: str) -> tuple[str, ...]:
-    """Return the names in the line of a header.
-
-    Raises
-    ------
-    InputError
-        If a quotation mark in it is not closed.
-    """
+    """Return the names in the line of a header."""
     plain, mark = _separated(line + b"\n", separator), _mark(separator)
     looked_at = _look(plain, mark)
     if b"\0" in line or not looked_at.is_closed.all():

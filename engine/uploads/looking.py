@@ -59,12 +59,7 @@ def proposed(
 ) -> PublicFacts:
     """Return facts for a first look: ranges rounded outward, and the grid that the file has.
 
-    Parameters
-    ----------
-    columns : EventColumns, optional
-        What the texts of people with times mean.
-    person : str
-        The name of the column of people, which may say what one is called.
+    The name of the column `person` may say what one is called.
     """
     n = len(observations.server)
     if n < FEWEST_PEOPLE:

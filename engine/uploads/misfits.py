@@ -74,13 +74,7 @@ class _Range(NamedTuple):
 
 
 def check_named_units(columns: Iterable[tuple[str, str]]) -> None:
-    """Refuse columns whose names say another unit than is stated for them, where nobody is asked.
-
-    Parameters
-    ----------
-    columns : iterable of (str, str)
-        Their names, and the stated units.
-    """
+    """Refuse columns whose names say another unit than is stated, where nobody is asked."""
     for name, stated in columns:
         if named := unit_that_differs(name, stated):
             raise InputError(
@@ -101,18 +95,8 @@ def check_fit(
 ) -> None:
     """Refuse another unit of time than stated, and observations that mostly lie outside.
 
-    Parameters
-    ----------
-    times : (N,)
-        In the unit of the file.
-    values : (N,)
-        In response units; a missing one is NaN.
-    counts : (n,)
-        How many of them each person has, one person after the other.
-    time_unit : str
-        Of times that were dates or clock times; "" where they were numbers.
-    is_single : bool
-        Whether these are single observations, which may lie beyond the bounds of their curve.
+    `time_unit` is empty unless times were dates or clock times. Single observations may lie beyond
+    the bounds of their curve.
     """
     _check_unit(time_unit, facts)
     time = _Range(
@@ -165,15 +149,7 @@ def check_covariates(covariates: Array, facts: PublicFacts) -> None:
 
 
 def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
-    """Refuse records of which a column has another unit, or mostly lies outside its range.
-
-    Parameters
-    ----------
-    features : (n, d)
-        In the order of the covariates of `facts`; a missing one is NaN.
-    responses : (n,) or None
-        In response units; a missing one is NaN.
-    """
+    """Refuse records of which a column has another unit, or mostly lies outside its range."""
     check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(features.T, facts.covariates, strict=True):
         _check_share(
@@ -207,15 +183,7 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
 
 
 def check_numbers(numbers: Array, facts: PublicFacts) -> None:
-    """Refuse single values or scores that mostly lie outside the stated range.
-
-    Parameters
-    ----------
-    numbers : (n,)
-        In the unit of the file.
-    facts : PublicFacts
-        As stated; the range is that of times.
-    """
+    """Refuse single values or scores that mostly lie outside the stated range."""
     _check_share(
         numbers,
         None,
@@ -237,15 +205,6 @@ def check_follow_up(
 
     Many may be followed for longer than is published, but not without any event until then: times
     then have another unit than the planned follow-up.
-
-    Parameters
-    ----------
-    times : (n,)
-        In the unit of the file.
-    has_event : (n,)
-        Whether the time is that of an event, and not of the end of observation.
-    time_unit : str
-        Of times between dates; "" where they were numbers.
     """
     _check_unit(time_unit, facts)
     known = np.isfinite(times)

@@ -85,13 +85,7 @@ def noticing_ends() -> Iterator[None]:
 
 
 def packing_of(head: bytes) -> Packing:
-    """Tell the packing of a file from its first bytes.
-
-    Raises
-    ------
-    InputError
-        If it is an encrypted Parquet file.
-    """
+    """Tell the packing of a file from its first bytes."""
     if head.startswith(b"PARE"):
         raise _encrypted()
     if head.startswith(b"PAR1") and b"\0" in head:  # a column may well be called PAR1
@@ -123,13 +117,7 @@ def opened_text(file: IO[bytes], packing: Packing) -> IO[bytes]:
 
 
 def text_within(content: bytes, limits: FileLimits) -> bytes:
-    """Return the text of compressed content, of bounded size; other content as it is.
-
-    Raises
-    ------
-    InputError
-        If it is larger, or ends too early.
-    """
+    """Return the text of compressed content, of bounded size; other content as it is."""
     packing = packing_of(content[:HEAD])
     if not packing.is_text:
         return content
@@ -206,11 +194,6 @@ def cells_of_column(values: pa.Array, name: str, entry: Column | None, missing: 
     """Return the cells of a typed column: texts, numbers or moments.
 
     `entry` is None for a column of ids; `missing` is the text that stands for null.
-
-    Raises
-    ------
-    InputError
-        If such a type cannot be read as the column is stated.
     """
     kind = values.type
     if pa.types.is_dictionary(kind):
@@ -280,13 +263,7 @@ def entries_of(reading: Reading) -> dict[str, Column]:
 
 
 def as_text(content: bytes, limits: FileLimits) -> bytes:
-    """Write a typed table as text with commas, to propose how it is read; unpack other content.
-
-    Raises
-    ------
-    InputError
-        If it is too large or damaged, or a column holds lists or bytes.
-    """
+    """Write a typed table as text with commas, to propose how it is read; unpack other content."""
     packing = packing_of(content[:HEAD])
     if not packing.is_typed:
         return text_within(content, limits)

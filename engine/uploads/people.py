@@ -62,11 +62,6 @@ class People:
 def read(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> People:
     r"""Read a file by its complete reading, each line by itself.
 
-    Raises
-    ------
-    InputError
-        If the reading has a gap, the file is no such table, or a line is outside the reading.
-
     Examples
     --------
     >>> from engine.uploads.reading_of_files import Reading
@@ -85,13 +80,7 @@ def read(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> Peopl
 
 
 def read_batches(batches: Iterable[Lines], reading: Reading) -> Iterator[People]:
-    """Read batches of lines, each alone and alike; all their faults are one refusal at the end.
-
-    Raises
-    ------
-    InputError
-        As `read`, once all batches were read.
-    """
+    """Read batches of lines, each alone and alike; all their faults are one refusal at the end."""
     faults = _Faults()
     for lines in batches:
         yield _people(lines, reading.complete(), faults)
@@ -102,11 +91,6 @@ def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
     """Read a data frame by its complete reading: numbers and moments as they are, texts as cells.
 
     Neighbours are frames whose columns have the same types.
-
-    Raises
-    ------
-    InputError
-        As `read`.
     """
     return _alone(lines_of_frame(frame, reading.complete()), reading)
 

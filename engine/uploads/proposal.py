@@ -124,30 +124,10 @@ def propose(
     sheet: str = "",
     limits: FileLimits = LIMITS,
 ) -> Proposal:
-    r"""Propose how a file may be read.
+    r"""Propose how a file may be read, with gaps where nobody but a person can say it.
 
-    Parameters
-    ----------
-    content : bytes
-        A text table, a workbook, an export of a device, or an archive of these.
-    data : FileKind, DataType, Counted or str, optional
-        What it holds of each person; guessed by its columns unless given.
-    stated : mapping, optional
-        What a request says of it with keys such as `columns`, `day_first` and `events`: what is
-        stated is not guessed.
-    encoding, sheet : str
-        Of the file; found unless given.
-
-    Returns
-    -------
-    Proposal
-        With gaps where nobody but a person can say it.
-
-    Raises
-    ------
-    InputError
-        If it is no table, a stated column does not exist, or cells of a column can be read in no
-        way.
+    The content is a text table, a workbook, an export of a device, or an archive of these. What is
+    stated, with keys such as `columns`, `day_first` and `events`, is not guessed.
 
     Examples
     --------

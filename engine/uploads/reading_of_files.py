@@ -235,23 +235,11 @@ class Reading:
 
     @classmethod
     def of(cls, plain: Any) -> Reading:
-        """Return the reading that JSON describes.
-
-        Raises
-        ------
-        InputError
-            Naming the key that is unknown, missing, twice or not possible.
-        """
+        """Return the reading that JSON describes."""
         return _reading(plain)
 
     def complete(self) -> Reading:
-        """Return the same reading if it has no gap.
-
-        Raises
-        ------
-        InputError
-            Asking for the first gap, with the words that fill it.
-        """
+        """Return the same reading if it has no gap; else ask for the first one, with its words."""
         if self.gaps:
             raise self.gaps[0].refusal()
         return self

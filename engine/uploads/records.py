@@ -151,12 +151,6 @@ def _several(number: int, n: int, hint: str) -> InputError:
 def curves_of(people: People, single: bool = False) -> CurveTable:
     r"""Return the curve of each person, or, if `single`, the one observation of each.
 
-    Raises
-    ------
-    InputError
-        If the reading has no times and values, a limit is passed, or what a person's lines say of
-        them does not agree.
-
     Examples
     --------
     >>> from engine.uploads.people import read
@@ -198,13 +192,7 @@ def nothing_known() -> InputError:
 
 
 def part_of_curves(people: People) -> tuple[CurveTable, int]:
-    """Return the curves of some of the people of a file, by site, and the number of missing cells.
-
-    Raises
-    ------
-    InputError
-        As `curves_of`, but for limits.
-    """
+    """Return curves of some people of a file, by site, and the number of missing cells."""
     whose = _whose(people, is_part=True)
     return _curves(people, whose, np.argsort(whose.server, kind="stable"))
 
@@ -366,13 +354,7 @@ def _same_group(code: Integers, whose: _Whose) -> Integers:
 
 
 def rows_of(people: People) -> RowTable:
-    """Return the record of each person: the numbers of one line.
-
-    Raises
-    ------
-    InputError
-        If a person has several lines, a column holds no number, or there are too few or too many.
-    """
+    """Return the record of each person: the numbers of one line."""
     reading, whose = people.reading, _whose(people)
     columns = reading.features or reading.covariates
     if not columns:
@@ -450,12 +432,6 @@ def _word(meaning: str | float) -> str:
 
 def events_of(people: People, kind: Counted) -> EventTable:
     r"""Return one time of each person and how it ended, one value, or one score with a label.
-
-    Raises
-    ------
-    InputError
-        If the reading lacks a column, somebody has lines that do not agree or came under
-        observation late, many are in neither group, or there are too few or too many people.
 
     Examples
     --------

@@ -23,16 +23,10 @@ _INVOLVED = 0.1  # of a unit vector of weights; with at most 9 regressors one co
 
 
 def check_regressors(facts: PublicFacts, covariates: Array) -> None:
-    """Refuse covariates whose coefficients no estimate could tell apart.
+    """Refuse covariates (n_curves, d) whose coefficients no estimate could tell apart.
 
-    Looks at all curves at once: what it says is for their holder alone.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the stated range of each covariate.
-    covariates : (n_curves, d)
-        In their own units. A curve with a missing one says nothing here, as in an estimate.
+    Looks at all curves at once: what it says is for their holder alone. A curve with a missing one
+    says nothing here, as in an estimate.
     """
     names = [covariate.name for covariate in facts.covariates]
     known = np.isfinite(covariates).all(axis=1)

@@ -25,11 +25,6 @@ class UploadedData(Source[D]):
     Not a registered source: data must never travel in a link or a scenario file. What bounds one
     person's effect is declared, never read off the file. Of the covariates in the file, those that
     are declared are used, in the order declared.
-
-    Raises
-    ------
-    InputError
-        If a declared covariate was not read from the file.
     """
 
     is_random: ClassVar[bool] = False

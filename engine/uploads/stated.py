@@ -183,28 +183,14 @@ def group(group: PublicGroup) -> str:
 
 
 def trust(sizes: Sizes, unit: str = "curve") -> str:
-    """Say who sees the data: one centre, or nobody but each site.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        One server is one trusted centre; with more, each adds its own noise.
-    unit : str
-        The noun for one protected unit.
-    """
+    """Say who sees the data: one centre, or with several servers nobody but each site."""
     if sizes.n_servers == 1:
         return f"one trusted centre holds all {unit}s"
     return f"each of {sizes.n_servers} sites adds its own noise; nobody else sees its {unit}s"
 
 
 def trust_tag(sizes: Sizes, unit: str = "curve") -> tuple[str, str]:
-    """Write the chip that says who is trusted, and its tooltip.
-
-    Returns
-    -------
-    tuple of str
-        The chip and its tooltip.
-    """
+    """Write the chip that says who is trusted, and its tooltip."""
     if sizes.n_servers == 1:
         return "One trusted centre", (
             f"One centre holds all {unit}s and adds noise once. The "

@@ -25,11 +25,6 @@ class StoredCurves(UploadedData[Any]):
 
     Its data are a `CurveStore`, for methods that read blocks. What its holder is told beside counts
     is of a sample of the people.
-
-    Raises
-    ------
-    InputError
-        As `Upload`, of the sample; if it is not stated how many observations each curve has.
     """
 
     key = "upload"

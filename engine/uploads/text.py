@@ -48,13 +48,7 @@ _BINARY = (  # only with zero bytes behind it: a column may well be called PAR1
 
 
 def checked_text(content: bytes, encoding: str) -> bytes:
-    """Bring a text of the stated encoding to UTF-8, without a byte-order mark at its beginning.
-
-    Raises
-    ------
-    InputError
-        If it is no text, or a mark or a character at some place says that it is in another one.
-    """
+    """Bring a text of the stated encoding to UTF-8, without a byte-order mark at its beginning."""
     marked = codec_of(content, encoding)
     try:
         is_ascii = marked == "utf-8" and content.isascii()
@@ -66,13 +60,7 @@ def checked_text(content: bytes, encoding: str) -> bytes:
 
 
 def codec_of(content: bytes, encoding: str) -> str:
-    """Return the codec of a text from its beginning, which may have a byte-order mark.
-
-    Raises
-    ------
-    InputError
-        If it is no text, or the mark is that of another encoding than the stated one.
-    """
+    """Return the codec of a text from its beginning, which may have a byte-order mark."""
     _refuse_other_kinds(content)
     if encoding not in ENCODINGS:
         raise refused(
@@ -92,13 +80,7 @@ def codec_of(content: bytes, encoding: str) -> str:
 
 
 def check_beginning(text: bytes) -> None:
-    """Refuse a text that begins with many control characters.
-
-    Raises
-    ------
-    InputError
-        If it does.
-    """
+    """Refuse a text that begins with many control characters."""
     if _share_of_control(text[:SAMPLE].replace(b"\0", b"")) > _MOST_CONTROL:
         raise not_text()  # zero bytes are counted by line
 

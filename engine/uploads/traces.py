@@ -23,15 +23,7 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 
 def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
-    """Return the bytes of the numbers of each record, column after column.
-
-    Parameters
-    ----------
-    ends : (n,)
-        Where the numbers of each end.
-    columns : (N,)
-        Numbers, record after record.
-    """
+    """Return the bytes of the numbers of each record, column after column; `ends` are theirs."""
     first = 0
     for end in ends.tolist():
         yield b"".join(column[first:end].tobytes() for column in columns)

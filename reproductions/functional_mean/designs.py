@@ -76,13 +76,7 @@ def row(outcome: Outcome) -> Row:
 
 
 def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -> dict[str, Any]:
-    """Return mean and standard error of one kind of error, to five digits.
-
-    Returns
-    -------
-    dict
-        In squared units; why it failed where it did.
-    """
+    """Return mean and standard error of one kind of error, to five digits, or why it failed."""
     if outcome.failure:
         return {"failure": outcome.failure}
     summary = outcome.summary(kind) or {}

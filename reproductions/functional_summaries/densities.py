@@ -51,11 +51,6 @@ def mechanism(method: str, **parameters: Any) -> FunctionalRelease:
     """Make a mechanism by its name: "ICLP-QR 1.25" (η), "FRL" or "Bernstein 30" (degree).
 
     "Bernstein 30 (default)" has noise by the default rule.
-
-    Returns
-    -------
-    FunctionalRelease
-        Further arguments are its parameters.
     """
     name, parameter, *variant = [*method.split(), ""]
     common = {"task": "density", "clean": False, **parameters}

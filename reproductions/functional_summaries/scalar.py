@@ -28,13 +28,8 @@ def sums_about_means(x: Array, y: Array) -> tuple[Array, Array]:
 
     Of pairs in [0, 1]² both move by at most 1 − 1/n if one pair is replaced: with a and b the means
     of the others, n cov = (1 − 1/n)(x − a)(y − b) + what is left, and (x − a)(y − b) is between
-    −max{a(1 − b), b(1 − a)} and max{ab, (1 − a)(1 − b)}, which are never more than one apart. On
-    an interval of length R they move by at most R² (1 − 1/n).
-
-    Parameters
-    ----------
-    x, y : (..., n)
-        Numbers of each person.
+    −max{a(1 − b), b(1 − a)} and max{ab, (1 − a)(1 − b)}, which are never more than one apart. On an
+    interval of length R they move by at most R² (1 − 1/n).
     """
     about_x, about_y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
     return (about_x * about_y).sum(axis=-1), (about_x**2).sum(axis=-1)

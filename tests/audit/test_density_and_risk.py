@@ -174,33 +174,42 @@ def test_the_printed_theorem_is_caught():
     assert losses[0] > 1.03 and losses[1] > 1.5
 
 
-def by_own_range(data, grid):
-    x = np.nan_to_num(data.x, nan=0.5, posinf=9.0, neginf=-9.0)
-    low, high = x.min(axis=1, keepdims=True), x.max(axis=1, keepdims=True)
-    return grid.nearest((x - low) / (high - low))
+def with_summary(summary, mechanism):
+    """The mechanism as it is set, with another summary of the records."""
+
+    class Broken(type(mechanism)):
+        def summary(self, sizes, facts):
+            return summary(self, sizes, facts)
+
+    return Broken(**mechanism.values())
 
 
-def test_a_range_taken_from_the_data_is_caught(monkeypatch):
-    monkeypatch.setattr(density, "grid_indices", by_own_range)
+class InOwnRange(density.DensitySummary):
+    def records(self, data):
+        x = np.nan_to_num(data.x, nan=0.5, posinf=9.0, neginf=-9.0)
+        low, high = x.min(axis=1, keepdims=True), x.max(axis=1, keepdims=True)
+        return super().records(SampleData((x - low) / (high - low), None, data.server, data.facts))
+
+
+def test_a_range_taken_from_the_data_is_caught():
     points = np.append(np.linspace(-2, 3, 101), 0.5)
-    assert largest_loss(Iclp(task="density"), neighbours(points)) > 2
+    assert largest_loss(with_summary(InOwnRange, Iclp(task="density")), neighbours(points)) > 2
 
 
-def test_dividing_by_the_mass_of_the_data_is_caught(monkeypatch):
-    """Atoms at the ends have half of their mass outside, so one record changes what all weigh."""
-    usual = density.DensitySummary.values
-
-    def of_mass_one(self, block, records, smoothing, earlier):
-        values = usual(self, block, records, smoothing, earlier)
+class OfMassOne(density.DensitySummary):
+    def values(self, block, records, smoothing, earlier):
+        values = super().values(block, records, smoothing, earlier)
         mass = values @ smoothing.atoms.on_grid.T @ self.grid.weights
         return values / mass[..., None]
 
-    monkeypatch.setattr(density.DensitySummary, "values", of_mass_one)
+
+def test_dividing_by_the_mass_of_the_data_is_caught():
+    """Atoms at the ends have half of their mass outside, so one record changes what all weigh."""
     data = neighbours(places_to_try())
     crowded = SampleData(
         np.where(np.arange(N + OTHERS)[:, None] > 0, 0.0, data.x), None, data.server, data.facts
     )
-    assert largest_loss(Iclp(task="density"), crowded) > 1.3
+    assert largest_loss(with_summary(OfMassOne, Iclp(task="density")), crowded) > 1.3
 
 
 # -- regularised risk --------------------------------------------------------------------------
@@ -279,24 +288,33 @@ class Unheld(Square):
         return GroupedRecords(taken, total[taken] / count[taken], count[taken].astype(float))
 
 
-def test_labels_that_are_not_held_are_caught(monkeypatch):
-    monkeypatch.setattr(risk, "Square", Unheld)
-    monkeypatch.setattr(risk.RiskSummary, "labels", lambda self, data: data.y)
+class LabelsAsTheyCome(risk.RiskSummary):
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.loss = Unheld(1.0)
+
+    def labels(self, data):
+        return data.y
+
+
+def test_labels_that_are_not_held_are_caught():
     data = labelled("spread", places=(0.02, 0.5, 0.98), labels=(-1e4, 1e4))
-    assert largest_loss(regression(Iclp, "square", risk_weight=1.0), data) > 1.5
+    mechanism = regression(Iclp, "square", risk_weight=1.0)
+    assert largest_loss(with_summary(LabelsAsTheyCome, mechanism), data) > 1.5
 
 
-def test_a_bound_of_labels_taken_from_the_data_is_caught(monkeypatch):
-    def by_own_range(self, data):
+class LabelsInOwnRange(risk.RiskSummary):
+    def labels(self, data):
         return data.y / np.abs(data.y).max(axis=1, keepdims=True)
 
-    monkeypatch.setattr(risk.RiskSummary, "labels", by_own_range)
+
+def test_a_bound_of_labels_taken_from_the_data_is_caught():
     data = labelled("one", places=(0.02, 0.5, 0.98), labels=(-1.0, 1.0, 1e3))
-    usual = regression(Iclp, "huber", risk_weight=0.2)
-    assert largest_loss(usual, data) > 1.5
+    mechanism = regression(Iclp, "huber", risk_weight=0.2)
+    assert largest_loss(with_summary(LabelsInOwnRange, mechanism), data) > 1.5
 
 
-def test_a_penalty_that_follows_the_labels_is_caught(monkeypatch):
+class PenaltyOfLabels(risk.RiskSummary):
     """ψ in proportion to the variance of the labels: one label changes it for everybody."""
 
     def records(self, data):
@@ -307,6 +325,8 @@ def test_a_penalty_that_follows_the_labels_is_caught(monkeypatch):
         ]
         return self.features.coefficients(np.stack([one.u for one in each]))
 
-    monkeypatch.setattr(risk.RiskSummary, "records", records)
+
+def test_a_penalty_that_follows_the_labels_is_caught():
     data = labelled("one", places=(0.5,), labels=(-1.0, 0.97))
-    assert largest_loss(regression(Iclp, "huber", risk_weight=0.5), data) > 1.5
+    mechanism = regression(Iclp, "huber", risk_weight=0.5)
+    assert largest_loss(with_summary(PenaltyOfLabels, mechanism), data) > 1.5

@@ -15,7 +15,6 @@ import pytest
 from engine.core.arrays import hard_threshold
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Public, SampleData
-from engine.mechanisms import sparse_newton
 from engine.mechanisms.families.sparse import centre as sparse_centre
 from engine.mechanisms.families.sparse import corrections as sparse_corrections
 from engine.mechanisms.families.sparse import directions as sparse_directions
@@ -353,71 +352,70 @@ def test_averages_without_their_clips_are_caught(broken, mechanism):
     assert is_caught(Mechanism(**mechanism.values()), 200 if broken is RawColumns else 40)
 
 
-def test_directions_from_the_exact_gram_matrix_are_caught(monkeypatch):
-    def exact(pooled, c, noises, columns, rng):
-        return np.repeat(pooled.gram(c.row)[:, None], 2, axis=1)
-
-    monkeypatch.setattr("engine.mechanisms.sparse_inference.noisy_gram", exact)
-    assert is_caught(BAND, 5)
+def exact_gram(pooled, c, noises, columns, rng):
+    return np.repeat(pooled.gram(c.row)[:, None], 2, axis=1)
 
 
-def test_a_step_from_the_exact_largest_eigenvalue_is_caught(monkeypatch):
+def pace_of_the_rows(self, pooled, *rest, usual=sparse_pilot.Thresholding.pace):
     """A step that follows the rows moves what it is multiplied with."""
-    usual = sparse_pilot.Thresholding.pace
-
-    def exact(self, pooled, *rest):
-        pace = usual(self, pooled, *rest)
-        return pace / np.linalg.eigvalsh(pooled.gram())[..., -1:, None]
-
-    monkeypatch.setattr(sparse_pilot.Thresholding, "pace", exact)
-    assert is_caught(ROUNDS, 5)
+    return usual(self, pooled, *rest) / np.linalg.eigvalsh(pooled.gram())[..., -1:, None]
 
 
-def test_a_spread_that_is_used_as_it_is_is_caught(monkeypatch):
+def raw_spread(pooled, place, size, c, *rest, usual=sparse_directions.one_direction):
     """As printed: V stands in the limits without noise or budget."""
-    usual = sparse_directions.one_direction
-
-    def exact(pooled, place, size, c, noises, columns, rng):
-        result = usual(pooled, place, size, c, noises, columns, rng)
-        own = pooled.squared_products(result.theta[:, :, 0], c.product)
-        return replace(result, spread=own[:, :, None, None])
-
-    monkeypatch.setattr("engine.mechanisms.sparse_inference.one_direction", exact)
-    assert is_caught(ONE, 5)
+    result = usual(pooled, place, size, c, *rest)
+    own = pooled.squared_products(result.theta[:, :, 0], c.product)
+    return replace(result, spread=own[:, :, None, None])
 
 
-@pytest.mark.slow
-def test_parts_that_each_spend_the_whole_budget_are_caught(monkeypatch):
-    honest = budget_of(BAND)
-    whole = replace(SEVERAL, coefficients=1.0, variance=1.0, precision=1.0, correction=1.0)
-    monkeypatch.setattr(SparseInference, "shares", lambda self, sizes: whole)
-    assert is_caught(BAND, budget=honest)
-
-
-@pytest.mark.slow
-def test_a_gram_matrix_with_noise_of_one_size_below_its_share_is_caught(monkeypatch):
+def noise_of_one_size(step, exact, deviations, *rest, usual=sparse_directions.with_noise):
     """Noise for entries on and above the diagonal as if those beside it were counted once."""
-    usual = sparse_directions.with_noise
-
-    def quiet(step, exact, deviations, columns, rng):
-        return usual(step, exact, deviations / math.sqrt(2), columns, rng)
-
-    monkeypatch.setattr(sparse_newton, "with_noise", quiet)
-    assert is_caught(NEWTON)
+    return usual(step, exact, deviations / math.sqrt(2), *rest)
 
 
-def test_stages_that_each_spend_the_whole_budget_are_caught(monkeypatch):
-    """As printed: a row takes part in both."""
-    monkeypatch.setattr(SparseHeterogeneous, "_stage_shares", lambda self, total: (total, total))
-    assert is_caught(STAGES, budget=RHO)
+def noise_of_all_rows(c, shares, rho, pooled, own, usual=sparse_intervals.noise):
+    return usual(c, shares, rho, pooled, pooled)
+
+
+@pytest.mark.parametrize(
+    ("part", "broken", "mechanism", "tries"),
+    [
+        ("sparse_inference.noisy_gram", exact_gram, BAND, 5),
+        ("families.sparse.pilot.Thresholding.pace", pace_of_the_rows, ROUNDS, 5),
+        ("sparse_inference.one_direction", raw_spread, ONE, 5),
+        pytest.param(
+            "sparse_newton.with_noise", noise_of_one_size, NEWTON, 40, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "families.sparse.intervals.noise",
+            noise_of_all_rows,
+            OWN_BAND,
+            40,
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_a_part_without_the_noise_that_it_needs_is_caught(
+    part, broken, mechanism, tries, monkeypatch
+):
+    monkeypatch.setattr(f"engine.mechanisms.{part}", broken)
+    assert is_caught(mechanism, tries)
 
 
 @pytest.mark.slow
-def test_noise_for_all_rows_in_averages_of_one_machine_is_caught(monkeypatch):
-    usual = sparse_intervals.noise
-    monkeypatch.setattr(
-        sparse_intervals,
-        "noise",
-        lambda c, shares, rho, pooled, own: usual(c, shares, rho, pooled, pooled),
-    )
-    assert is_caught(OWN_BAND)
+def test_parts_that_each_spend_the_whole_budget_are_caught():
+    class EachSpendsAll(SparseInference):
+        def shares(self, sizes):
+            return replace(SEVERAL, coefficients=1.0, variance=1.0, precision=1.0, correction=1.0)
+
+    assert is_caught(EachSpendsAll(**BAND.values()), budget=budget_of(BAND))
+
+
+def test_stages_that_each_spend_the_whole_budget_are_caught():
+    """As printed: a row takes part in both."""
+
+    class EachSpendsAll(SparseHeterogeneous):
+        def _stage_shares(self, total):
+            return total, total
+
+    assert is_caught(EachSpendsAll(**STAGES.values()), budget=RHO)

@@ -105,28 +105,23 @@ class Measured:
         return self.study / self.floor if self.floor else float("inf")
 
 
-def measured(study: Callable[[], object], work: Work) -> Measured:
+def measured(
+    study: Callable[[], object], work: Work, runs: int = _RUNS, rounds: int = _ROUNDS
+) -> Measured:
     """A study and its floor, the run with the middle ratio of several.
 
-    In each, study and units take turns, and the least processor time of each counts.
-
-    Parameters
-    ----------
-    study : callable
-        Runs it once.
-    work : Work
-        What it must do.
+    In each, study and units take turns for some rounds, and the least processor time of each counts.
     """
     study()  # what is made once
-    runs = sorted((_once(study, work) for _ in range(_RUNS)), key=lambda run: run.ratio)
-    middle = median(run.ratio for run in runs)
-    return next(run for run in runs if run.ratio == middle)
+    every = sorted((_once(study, work, rounds) for _ in range(runs)), key=lambda run: run.ratio)
+    middle = median(run.ratio for run in every)
+    return next(run for run in every if run.ratio == middle)
 
 
-def _once(study: Callable[[], object], work: Work) -> Measured:
+def _once(study: Callable[[], object], work: Work, rounds: int) -> Measured:
     kernels = units()
     best = dict.fromkeys(["study", *kernels], float("inf"))
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         for name, run in [("study", study), *((name, run) for name, (run, _) in kernels.items())]:
             start = time.thread_time()
             run()

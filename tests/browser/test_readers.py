@@ -15,6 +15,7 @@ from engine.topics.coverage.words import target
 from engine.topics.planning.answer import PlannedStudy
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
+from tests.conftest import fewer_data_sets
 from tests.few import VERY_FEW_DATA_SETS
 from tests.waiting import choose, download, says
 
@@ -97,10 +98,15 @@ def checked(people, readings, smoothness):
     return budget, rate_check.joined(budget, list(rate_check.check(budget)))
 
 
+@pytest.fixture
+def as_the_server_has_them():
+    yield from fewer_data_sets(VERY_FEW_DATA_SETS)
+
+
 @pytest.mark.slow
-def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive, monkeypatch):
-    for name, size in VERY_FEW_DATA_SETS.items():  # as the server of these tests has them
-        monkeypatch.setattr(name, size)
+def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(
+    arrive, as_the_server_has_them
+):
     page = arrive("/rates?s=along-n")  # 1
     for label, value in (
         ("People on each site (n)", "300"),

@@ -1,6 +1,7 @@
 """What a page says, for the tests of pages: also what the browser shows of one step of a slider."""
 
 import json
+from types import SimpleNamespace
 
 from engine.topics.mean.answer import EPSILON_STEPS
 
@@ -36,3 +37,11 @@ def components(at, key):
     """What is sent to those browser pieces whose key begins like this."""
     rows = [piece.proto for piece in at.get("bidi_component") if f"-{key}" in piece.proto.id]
     return [json.loads(proto.mixed.json or proto.json) for proto in rows]
+
+
+def strip(at, key=""):
+    """The words of the budget that a page stands at, and its chips."""
+    (sent,) = [one for one in components(at, key) if "chips" in one]
+    return SimpleNamespace(
+        **sent["budgets"][sent["budget"]], chips=[chip["text"] for chip in sent["chips"]]
+    )

@@ -10,6 +10,7 @@ from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import words as reuse_words
 from pages.shared.state import links, settings
+from tests.conftest import fewer_data_sets
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.sentences import of_topic
@@ -21,10 +22,12 @@ GRADIENT = "audited-noisy_gradient_mean.mean_function"
 
 
 @pytest.fixture
-def short(monkeypatch):
+def short():
     """Short attacks: what they say stands in tests of the audit, here it has to arrive."""
-    for name, value in {"TRIES": 100, "RUNS": 2000, "SECONDS": 3600.0}.items():
-        monkeypatch.setattr(audit_topic, name, value)
+    sizes = {"TRIES": 100, "RUNS": 2000, "SECONDS": 3600.0}
+    yield from fewer_data_sets(
+        {f"engine.topics.audit.answer.{name}": size for name, size in sizes.items()}
+    )
 
 
 def finished(at):

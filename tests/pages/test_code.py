@@ -38,7 +38,7 @@ from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
 from engine.uploads.own_file import OwnFile
 from engine.uploads.proposal import propose
-from pages.shared import components
+from pages.shared.components import Budgeted
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -46,7 +46,7 @@ from reproductions import words as exhibit_words
 from tests import files
 from tests.few import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
-from tests.pages.reading import words
+from tests.pages.reading import components, strip, words
 from tests.pages.test_upload_readings import own as own_readings
 from tests.sentences import of_topic
 from tests.unit.test_upload_readings import frame as reading_frame
@@ -105,10 +105,7 @@ def look(monkeypatch):
     """The codes of a page, its notebook and the strip above them: ``look(page, token)``."""
 
     def look(page, token="", **state):
-        strips, notebooks = [], []
-        monkeypatch.setattr(
-            components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
-        )
+        notebooks = []
         monkeypatch.setattr(
             code_fold, "notebook", lambda code: notebooks.append(code_for.notebook(code)) or b"{}"
         )
@@ -124,9 +121,8 @@ def look(monkeypatch):
         at = visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
-        above = (
-            strips[-1] if strips else components.Budgeted("")
-        )  # Explore has its numbers in the figure
+        is_above = any("chips" in one for one in components(at, ""))
+        above = strip(at) if is_above else Budgeted("")  # Explore has its numbers in the figure
         return codes, json.loads(notebooks[-1]), above, words(at)
 
     return look

@@ -13,7 +13,6 @@ from engine.questions import ask, kinds
 from engine.release import ledger
 from engine.release.data_content import content_of
 from engine.release.published import release_cost
-from engine.simulation import studies
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_topic
@@ -137,10 +136,7 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
         for key in lessons.names()[1:]
     ],
 )
-def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 8)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
-    monkeypatch.setattr(studies, "_ENOUGH_RELEASES", 20)
+def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, few_data_sets):
     code, worked = code_for.code_for(ask(lessons.work, lesson, 3)), lessons.work(lesson, 3)
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code.python, {})

@@ -483,18 +483,6 @@ def test_own_curves_are_in_no_address_with_any_fold_open():
 # -- states ---------------------------------------------------------------------------------
 
 
-def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch):
-    def fails(*_):
-        raise RuntimeError("height 171.25 of child A-01")
-
-    monkeypatch.setattr("pages.shared.state.run.mean_at_every_step", fails)
-    at = open_page(fine=False)
-    (box,) = at.error
-    wording.found("something went wrong", box.value)
-    assert "171.25" not in str(at)
-    assert re.search(r"[0-9a-f]{8}", box.value)
-
-
 def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
     collected = []
     monkeypatch.setattr(st, "skeleton", lambda height: collected.append(height))

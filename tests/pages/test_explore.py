@@ -365,8 +365,9 @@ class State(dict):
 
 
 def load_with(monkeypatch, state, address):
-    monkeypatch.setattr(session.st, "session_state", state)
-    monkeypatch.setattr(session.st, "query_params", {"s": address} if address else {})
+    asked = {"s": address} if address else {}
+    for name, value in (("session_state", state), ("query_params", asked)):
+        monkeypatch.setattr(session.st, name, value)
     session.load("explore")
 
 

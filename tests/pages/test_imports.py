@@ -22,7 +22,8 @@ def test_the_end_of_a_run_hides_no_module_from_an_import_that_is_under_way(tmp_p
         return SimpleNamespace(find_spec=lambda *_: run.__exit__(None, None, None) or None)
 
     monkeypatch.setattr(sys, "path_hooks", [ends_the_run, *sys.path_hooks])
-    monkeypatch.setattr(sys, "path", [END, str(tmp_path), *sys.path])
+    for entry in (str(tmp_path), END):
+        monkeypatch.syspath_prepend(entry)
     with run:
         assert importlib.import_module("imported_late").answer == 42
     sys.modules.pop("imported_late")

@@ -58,7 +58,7 @@ from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
 from tests.heavy import all_but, few
 from tests.pages.opening import own_curves, visit
-from tests.pages.reading import components, words
+from tests.pages.reading import components, strip, words
 from tests.sentences import of_topic
 
 AT_MOST = "attacker’s accuracy, at most"  # name of a number of every answer
@@ -299,14 +299,6 @@ def check_plan(case, file, said, capsys):
 
 
 # -- pages ----------------------------------------------------------------------------------------
-
-
-def strip(at, key):
-    """The words of the budget that a page stands at, and its chips."""
-    (sent,) = [one for one in components(at, key) if "chips" in one]
-    return SimpleNamespace(
-        **sent["budgets"][sent["budget"]], chips=[chip["text"] for chip in sent["chips"]]
-    )
 
 
 def check_pages(case, monkeypatch):

@@ -1,5 +1,6 @@
 """The page that publishes: nothing without real data, ticks and a name; every release counts."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -17,14 +18,13 @@ from engine.release import ledger, published
 from engine.release.files import archive, numbers_csv
 from engine.sources import sources
 from engine.uploads.facts import declare
-from pages.shared import components
 from pages.shared.server import visitors
 from pages.shared.state import settings
 from tests import files
 from tests.alarms import without_alarm
 from tests.ledgers import charges, spent
 from tests.pages.opening import open_page, upload_of, visit
-from tests.pages.reading import words
+from tests.pages.reading import components, strip, words
 from tests.sentences import of_topic
 
 wording = of_topic("release")
@@ -99,22 +99,17 @@ def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_i
     assert at.session_state["settings"].publish_step == "release"
 
 
-def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(monkeypatch):
-    strips = []
-    monkeypatch.setattr(
-        components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
-    )
+def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused():
     at = release_step(release_page(), "preview")
     wording.found("root mean squared", words(at))
-    assert strips[-1].error
-    assert strips[-1].odds
+    assert strip(at).error and strip(at).odds
     at.text_input(key="w_release_epsilon").set_value("0.01").run()
     wording.missing("root mean squared", words(at))
-    assert not strips[-1].error and not strips[-1].odds
+    assert not strip(at).error and not strip(at).odds
     assert not any("Beyond" in error.value for error in at.error)  # it is too small
     at.text_input(key="w_release_epsilon").set_value("1").run()
     wording.found("root mean squared", words(at))
-    assert strips[-1].error
+    assert strip(at).error
 
 
 def test_a_budget_beyond_what_is_left_is_refused_where_it_is_chosen():
@@ -253,24 +248,16 @@ def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     assert "\n" not in command and "again.json" in command  # settings are in their file
 
 
-def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(monkeypatch):
-    strips = []
-    monkeypatch.setattr(
-        components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
-    )
-    release_page()
-    assert re.search(r"5\d", strips[-1].odds)
-    assert re.match(r"[\d.]+ °C", strips[-1].error) and strips[-1].chip.startswith("ε = 1")
+def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published():
+    shown = strip(release_page())
+    assert re.search(r"5\d", shown.odds)
+    assert re.match(r"[\d.]+ °C", shown.error) and shown.chip.startswith("ε = 1")
 
 
 @pytest.mark.parametrize("token", [REAL, f"{REAL}~d-ages_at_death~publish-density"])
-def test_the_strip_and_the_preview_say_one_error(token, monkeypatch):
-    strips = []
-    monkeypatch.setattr(
-        components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
-    )
+def test_the_strip_and_the_preview_say_one_error(token):
     at = release_page(f"{token}~step-preview")
-    error, within = re.match(r"([\d.]+(?: °C)?) \(95 %: ([\d.]+)\)", strips[-1].error).groups()
+    error, within = re.match(r"([\d.]+(?: °C)?) \(95 %: ([\d.]+)\)", strip(at).error).groups()
     wording.found("error", words(at), error)
     assert f"below {within}" in words(at)
 
@@ -489,15 +476,13 @@ def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
     assert left_in(words(at)) == left_in(words(open_page(**state))) >= 2
 
 
-def test_nothing_on_the_page_of_a_release_calls_itself_not_private(monkeypatch):
-    chips_shown = []
-    monkeypatch.setattr(components, "strip", lambda chips, *_, **__: chips_shown.append(chips))
+def test_nothing_on_the_page_of_a_release_calls_itself_not_private():
     at = open_release(
         own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
     )
-    before = chips_shown[-1][0].text
+    before = strip(at).chips[0]
     publish(at, "growth")
-    after = chips_shown[-1][0].text
+    after = strip(at).chips[0]
     assert "not private" not in before + after and before != after and "80 children" in after
 
 
@@ -569,13 +554,12 @@ def test_another_budget_asks_for_the_tick_again():
     wording.found("spends", words(at), 2)
 
 
-def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent(monkeypatch):
-    charts = []
-    monkeypatch.setattr(components, "chart", lambda spec, alt, key, *_: charts.append((key, spec)))
+def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent():
     mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
     at = visit("publish", "step-preview", upload=mine, show_upload=True)
     wording.found("preview simulated", [header.value for header in at.header], 2)
-    spec = dict(charts)["chart_release_preview"]
+    (sent,) = components(at, "chart_release_preview")
+    spec = json.loads(sent["figures"][0])
     assert any(trace.get("fill") == "tonexty" for trace in spec["data"])
     assert "costs no budget" in words(at) and "Three peaks" in words(at)
     assert not ledger.Ledger().entries()

@@ -15,7 +15,6 @@ from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.uploads import bounded
 from engine.uploads.proposal import propose, propose_within
 from pages.shared.server import computing
-from pages.shared.server.jobs import Jobs
 from tests import files
 from tests.heavy import slow
 from tests.hostile.workbooks import WORKBOOKS
@@ -142,18 +141,12 @@ def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, ca
     assert propose_within(files.xlsx()).n_lines
 
 
-def test_pages_read_within_the_same_bounds(monkeypatch):
-    pool = Jobs(slots=1, waiting=3)
-    monkeypatch.setattr(computing, "_in_workers", True)
-    monkeypatch.setattr(computing, "_POOL", pool)
-    try:
-        with pytest.raises(Ended):
-            computing.computed("file that ends the worker", job_targets.end, bounds=BOUNDS)
-        with pytest.raises(Ended):
-            computing.computed("file that fills it", job_targets.gather, bounds=BOUNDS)
-        assert computing.computed("file fine", propose, files.xlsx(), bounds=AMPLE).n_lines
-        for fault in (job_targets.break_down, job_targets.chatter):
-            with pytest.raises(WorkerFault, match="in job"):
-                computing.computed(f"file {fault.__name__}", fault, bounds=BOUNDS)
-    finally:
-        pool.close()
+def test_pages_read_within_the_same_bounds(in_workers):
+    with pytest.raises(Ended):
+        computing.computed("file that ends the worker", job_targets.end, bounds=BOUNDS)
+    with pytest.raises(Ended):
+        computing.computed("file that fills it", job_targets.gather, bounds=BOUNDS)
+    assert computing.computed("file fine", propose, files.xlsx(), bounds=AMPLE).n_lines
+    for fault in (job_targets.break_down, job_targets.chatter):
+        with pytest.raises(WorkerFault, match="in job"):
+            computing.computed(f"file {fault.__name__}", fault, bounds=BOUNDS)

@@ -1,14 +1,13 @@
 """Pages wait for workers, share what they ask for at once, and give up what nobody waits for."""
 
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 from engine.core.errors import InputError
+from engine.running.steps import result_of
 from engine.running.workers import Worker
 from pages.shared.server import computing
-from pages.shared.server.jobs import Jobs
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 
@@ -22,17 +21,7 @@ class MovedOn(Exception):
 MovedOn.__module__ = "streamlit.of_a_test"
 
 
-@pytest.fixture(scope="module")
-def pool():
-    pool = Jobs(slots=1, waiting=3)
-    yield pool
-    pool.close()
-
-
-@pytest.fixture(autouse=True)
-def in_workers(monkeypatch, pool):
-    monkeypatch.setattr(computing, "_in_workers", True)
-    monkeypatch.setattr(computing, "_POOL", pool)
+pytestmark = pytest.mark.usefixtures("in_workers")
 
 
 def asked(monkeypatch, key, moves_on):
@@ -56,23 +45,15 @@ def asked(monkeypatch, key, moves_on):
     return thread, ended
 
 
-def test_a_worker_gives_what_would_be_computed_here(monkeypatch):
-    there = computing.computed("sum", sum, (1, 2, 3))
-    monkeypatch.setattr(computing, "_in_workers", False)
-    assert there == computing.computed("sum", sum, (1, 2, 3)) == 6
+def test_a_worker_gives_what_would_be_computed_here():
+    assert computing.computed("sum", sum, (1, 2, 3)) == sum((1, 2, 3))
 
 
-def test_steps_are_told_as_they_come_and_the_result_is_that_of_the_generator(monkeypatch):
+def test_steps_are_told_as_they_come_and_the_result_is_that_of_the_generator():
     collected = []
     there = computing.computed("steps", job_targets.squares, 5, 0.1, progress=collected.append)
-    monkeypatch.setattr(computing, "_in_workers", False)
-    here = []
-    assert there == computing.computed("steps", job_targets.squares, 5, progress=here.append)
-    assert (
-        here == [1, 2, 3, 4, 5]
-        and collected == sorted(collected)
-        and set(collected) - {0} <= set(here)
-    )
+    assert there == result_of(job_targets.squares(5))
+    assert collected == sorted(collected) and set(collected) <= {0, 1, 2, 3, 4, 5}
 
 
 def test_what_a_person_can_put_right_is_raised_and_a_fault_has_no_message():
@@ -97,7 +78,6 @@ def test_what_is_stopped_is_forgotten_where_it_ends_however_late_that_is(monkeyp
             is_slow.wait(PATIENCE)
         usual(worker)
 
-    monkeypatch.setattr(computing, "_GRACE_SECONDS", 0.0)
     monkeypatch.setattr(Worker, "kill", kill)
     moves_on = threading.Event()
     thread, _ = asked(monkeypatch, "late", moves_on)
@@ -136,10 +116,9 @@ def test_what_another_still_waits_for_goes_on(monkeypatch, pool):
     assert job.wait(PATIENCE) and job.state == "stopped"
 
 
-def test_a_visitor_who_keeps_moving_starts_nothing(pool, monkeypatch):
+def test_a_visitor_who_keeps_moving_starts_nothing(pool):
     now = [0.0]
-    monkeypatch.setattr(computing, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    pace = computing._Pace()
+    pace = computing._Pace(lambda: now[0])
     assert not pace.is_moving
     with pytest.raises(MovedOn), pace.followed():
         assert pace.is_moving

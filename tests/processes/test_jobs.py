@@ -100,14 +100,14 @@ def test_what_a_visitor_has_left_gives_its_slot_to_whoever_waits():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="workers cannot stand still there")
-def test_a_short_question_never_waits_for_a_long_one_which_stands_still_meanwhile(monkeypatch):
-    monkeypatch.setattr("pages.shared.server.jobs._SHORT_SECONDS", 0.01)
+def test_a_short_question_never_waits_for_a_long_one_which_stands_still_meanwhile():
     pool = Jobs(slots=1, waiting=10, paused=1)
     try:
         heavy = pool.start("heavy", job_targets.named_squares, visitor="a")
         until(lambda: heavy.parts)
         heavy.seconds += 1000
         light = pool.start("light", job_targets.named_squares, visitor="b")
+        heavy.short_seconds = light.short_seconds = 0.01
         until(lambda: light.parts)
 
         def stands_still():
@@ -364,7 +364,7 @@ import os, signal
 from pages.shared.server import jobs
 from tests.processes.job_targets import named_squares
 from tests.waiting import until
-jobs._SHORT_SECONDS, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
+jobs.Job.short_seconds, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
 some = [pool.start(str(k), named_squares) for k in range(3)]
 until(lambda: some[0].parts and some[1].parts)
 print("running", flush=True)
@@ -398,16 +398,16 @@ def test_who_comes_to_a_job_that_is_being_stopped_is_told_to_begin_another(pool,
     assert pool.start("long", *LONG, total=ENDLESS) is not long_job
 
 
-def test_a_stop_does_not_wait_for_who_was_not_heard_of_for_long(long_job, monkeypatch):
+def test_a_stop_does_not_wait_for_who_was_not_heard_of_for_long(long_job):
     long_job.watch("gone")
-    monkeypatch.setattr("pages.shared.server.jobs._ABSENT_SECONDS", 0)
+    long_job.absent_seconds = 0.0
     assert long_job.is_abandoned
     assert long_job.leave("ann") is long_job and long_job.wait(PATIENCE)
 
 
-def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, monkeypatch):
+def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job):
     long_job.watch("gone")
-    monkeypatch.setattr("pages.shared.server.jobs._ABSENT_SECONDS", 0)
+    long_job.absent_seconds = 0.0
     there = len(long_job.parts)
     until(lambda: len(long_job.parts) > there + 2)
     assert long_job.live
@@ -458,9 +458,14 @@ def ended(state, parts=(1, 2, 3), **how):
     return job
 
 
-def test_a_live_job_shows_how_far_it_is_and_can_be_stopped(view, monkeypatch):
-    monkeypatch.setattr(Job, "seconds_left", 20.0)
-    job = Job("key", total=50)
+class Steady(Job):
+    """A job that always has as long to go."""
+
+    seconds_left = 20.0
+
+
+def test_a_live_job_shows_how_far_it_is_and_can_be_stopped(view):
+    job = Steady("key", total=50)
     job._begin()
     job.parts = list(range(10))
     result = view(job)

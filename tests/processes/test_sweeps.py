@@ -22,7 +22,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.running import executors
 from engine.running.executors import SerialExecutor, WorkerDied
-from engine.simulation import effort, part_files, sweeps
+from engine.simulation import effort, part_files
 from engine.simulation.effort import EffortLimits
 from engine.simulation.experiments import Cell, Run, blocks, gather, run_block, run_cells
 from engine.simulation.part_files import VERSIONS, PartFiles
@@ -89,10 +89,9 @@ class Shuffled(Executor):
 
 
 @pytest.mark.parametrize("long_enough", [0.0, 0.01, 100.0])
-def test_any_grouping_gives_the_numbers_of_one_block_after_the_other(monkeypatch, long_enough):
-    monkeypatch.setattr(sweeps, "LONG_ENOUGH", long_enough)
-    assert_expected(run_sweep(WORK, SerialExecutor()))
-    assert_expected(run_sweep(WORK, Shuffled()))
+def test_any_grouping_gives_the_numbers_of_one_block_after_the_other(long_enough):
+    for executor in (SerialExecutor(), Shuffled()):
+        assert_expected(run_sweep(WORK, executor, long_enough=long_enough))
 
 
 def test_processes_give_the_numbers_of_a_serial_run_to_the_last_bit(pool):
@@ -113,10 +112,9 @@ def test_every_block_gives_one_part(pool):
         assert len(list(run_sweep(WORK, pool, limits=limits))) == len(WORK)
 
 
-def test_small_blocks_go_together_until_a_task_is_long_enough(monkeypatch):
+def test_small_blocks_go_together_until_a_task_is_long_enough():
     assert len(run_group(WORK)) > 1
-    monkeypatch.setattr(sweeps, "LONG_ENOUGH", 0.0)
-    assert len(run_group(WORK)) == 1
+    assert len(run_group(WORK, long_enough=0.0)) == 1
 
 
 # -- resumed --------------------------------------------------------------------------------
@@ -127,10 +125,9 @@ class NoMore(Executor):
         raise AssertionError("This should have been known already.")
 
 
-def test_a_sweep_that_was_left_is_taken_up_where_it_was(monkeypatch):
-    monkeypatch.setattr(sweeps, "LONG_ENOUGH", 0.0)
+def test_a_sweep_that_was_left_is_taken_up_where_it_was():
     kept = {}
-    parts = run_sweep(WORK, SerialExecutor(), kept)
+    parts = run_sweep(WORK, SerialExecutor(), kept, long_enough=0.0)
     for _ in range(4):
         next(parts)
     parts.close()
@@ -380,7 +377,7 @@ class Blaming(Executor):
     def __init__(self, deadly):
         self.deadly, self.held, self.lock = deadly, [], threading.Lock()
 
-    def submit(self, fn, group):
+    def submit(self, fn, group, *how):
         future = Future()
         with self.lock:
             self.held.append((future, fn, group))
@@ -434,7 +431,7 @@ class Busy(Executor):
     def __init__(self):
         self.waiting = []
 
-    def submit(self, fn, group):
+    def submit(self, fn, group, *how):
         if not self.waiting:
             self.waiting.append(Future())
             return SerialExecutor().submit(fn, group)

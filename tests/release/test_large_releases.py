@@ -22,6 +22,7 @@ from engine.uploads.stored_curves import StoredCurves
 from engine.uploads.stored_table import StoredTable
 from tests import large
 from tests.large import COMMON, EVEN, KINDS, UNKNOWN
+from tests.site_runs import silence
 
 KEY = b"k" * 32
 
@@ -378,7 +379,7 @@ def test_what_goes_on_is_what_would_have_been(mechanism, instants, tmp_path, mon
     }
     files = table.assign(age=ages), tmp_path, [1, 1], ["csv", "parquet"]
     one = in_files(*files, mechanism=mechanism, **stated)
-    monkeypatch.setattr(LatticeNoise, "__call__", lambda _, values: np.rint(values))
+    silence(monkeypatch)
     whole = Ledger(tmp_path / "whole", tmp_path / "w")
     want = published.publish(one.source, one.mechanism, one.budget, whole, "meters")
     ledger = Ledger(tmp_path / "ledger", tmp_path / "witness")

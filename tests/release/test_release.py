@@ -482,14 +482,14 @@ def test_nothing_computed_before_the_charge_holds_a_reading():
     assert not set(stand_in.times.ravel()) & set(data.times.ravel())
 
 
-def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
+def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, run_with_noise):
     """A release that breaks down after the charge stays charged."""
     book, source = Ledger(tmp_path / "ledger"), sources.build("sea_temperature", {})
 
     def broken(*_):
         raise RuntimeError("the server is stopped here")
 
-    monkeypatch.setattr(release, "hardened", broken)
+    run_with_noise(broken)
     with pytest.raises(RuntimeError):
         published.publish(source, made("iclp", {}), Budget(1.0), book, "a")
     (entry,) = book.standing_of(source).entries

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from engine import __main__
-from engine.core.types import Budget, Design, PublicFacts
+from engine.core.types import Budget, Caution, Design, PublicFacts, SaidIn
 from engine.language.numbers import at_most_percent, in_unit, percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
@@ -793,9 +793,9 @@ def test_warnings_of_the_estimate_stand_in_every_file(tmp_path, monkeypatch):
 
     def warned(*asked):
         estimate = replayed(*asked)
-        object.__setattr__(estimate, "cautions", ())
-        monkeypatch.setattr(type(estimate), "warnings", ("Times do not fit.",), raising=False)
-        return estimate
+        applies = np.ones(estimate.coefficients.shape[:3], dtype=bool)
+        caution = Caution("Times do not fit.", applies, SaidIn.HEADING)
+        return replace(estimate, cautions=(caution,))
 
     monkeypatch.setattr(certified, "replayed", warned)
     one = released(tmp_path, children(60), epsilon=4.0)
@@ -892,20 +892,19 @@ def sorted_text(values, is_wide):
 @pytest.mark.parametrize("key", ["adaptive_mean", "noisy_gradient_mean", "iclp"])
 @pytest.mark.parametrize("is_wide", few([False, True]), ids=["long", "wide"])
 def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(
-    tmp_path, monkeypatch, is_wide, key
+    tmp_path, run_with_noise, is_wide, key
 ):
     """With the messages held fixed, a person replaced at any place of a sorted file changes no byte."""
     values = [90.0 + k for k in range(60)]
     mechanism = mechanisms.build(key, {"scheme": "split"} if "gradient" in key else {})
     budget = mechanism.suited(Budget(8.0, 1e-4))
-    fixed, hardened = [], certified.hardened
+    files, fixed = [], []
 
-    def once(*given):
-        fixed or fixed.append(hardened(*given))
+    def once(usual, *given):
+        fixed or fixed.append(usual(*given))
         return fixed[0]
 
-    monkeypatch.setattr(certified, "hardened", once)
-    files = []
+    run_with_noise(once)
     for n, (place, value) in enumerate([(0, 90.0), (0, 140.0), (59, 61.0), (30, 90.5)]):
         text = sorted_text([*values[:place], value, *values[place + 1 :]], is_wide)
         source = upload_of(text.encode(), NARROW)

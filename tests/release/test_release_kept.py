@@ -378,17 +378,17 @@ def test_a_drawing_that_fails_closes_its_charge_so_that_nothing_chooses_among_dr
     assert charges(book, SEA) == [("a", "closed"), ("b", "drawn")]
 
 
-def test_of_two_drawings_at_once_the_first_that_is_stored_is_the_release(book, monkeypatch):
+def test_of_two_drawings_at_once_the_first_that_is_stored_is_the_release(book, run_with_noise):
     """Another process draws and stores under the same charge while this one draws."""
-    usual, seen = certified.hardened, []
+    seen = []
 
-    def slow(*args):
+    def slow(usual, *given):
         if not seen:
             seen.append(None)
             seen[0] = publish(book)
-        return usual(*args)
+        return usual(*given)
 
-    monkeypatch.setattr(certified, "hardened", slow)
+    run_with_noise(slow)
     assert release_files.all_files(publish(book)) == release_files.all_files(seen[0])
     assert charges(book, SEA) == [("a", "drawn")]
 

@@ -562,19 +562,7 @@ def test_the_sum_of_masked_messages_is_the_sum_of_exact_ones_and_every_one_is_un
     settings, tmp_path, monkeypatch
 ):
     """Without noise the release is the one that a single centre makes of all records."""
-    from engine.noise.shares import CountShares, LatticeShares
-
     silence(monkeypatch)
-    for kind in (CountShares, LatticeShares):
-        monkeypatch.setattr(kind, "share", lambda self, values: self.whole(values))
-        monkeypatch.setattr(
-            kind,
-            "__call__",
-            lambda self, values: (
-                np.array(self.whole(values), dtype=float).reshape(np.shape(values))
-                * 2.0**-self.bits
-            ),
-        )
     sites = opened(summed(**settings), tmp_path)
     wire = run(sites)
     heard = run_of(sites, wire)

@@ -88,8 +88,8 @@ def _frozen(monkeypatch):
         seed = zlib.crc32(f"{self.epsilon!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).integers(0, 20, np.shape(values)).astype(float)
 
-    monkeypatch.setattr(LatticeNoise, "__call__", frozen)
-    monkeypatch.setattr(CountNoise, "__call__", frozen_counts)
+    for kind, sent in ((LatticeNoise, frozen), (CountNoise, frozen_counts)):
+        monkeypatch.setattr(kind, "__call__", sent)
 
 
 def long_file():

@@ -33,7 +33,8 @@ def test_a_form_is_stored_in_its_own_place_and_left_alone_where_it_is_there(
     tmp_path, monkeypatch, capsys
 ):
     key, folders = quickest(), {form: tmp_path / form for form in ("quick", "full")}
-    monkeypatch.setattr(exhibit_files, "FOLDERS", folders)
+    for form, folder in folders.items():
+        monkeypatch.setitem(exhibit_files.FOLDERS, form, folder)
     options = [
         "exhibit",
         key,

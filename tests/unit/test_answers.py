@@ -358,7 +358,6 @@ def test_a_published_release_is_asked_from_its_card_without_data_or_charge(
     before = book.standing(sea)
     path = str(folder / "guarantee.json")
     monkeypatch.setattr("engine.sources.Source.draw", None, raising=False)
-    monkeypatch.setattr("engine.release.ledger.Ledger.charge", None)
     outputs = []
     for _ in range(2):
         assert __main__.main(["ask-card", "--json", path]) == 0

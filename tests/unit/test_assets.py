@@ -31,7 +31,7 @@ def assets():
     return Assets()
 
 
-def asked(path, method="GET", **headers):
+def asked(path, method="GET", held=None, **headers):
     """Status, headers and body of the answer; the framework is an application that knows nothing."""
     sent = []
 
@@ -50,7 +50,7 @@ def asked(path, method="GET", **headers):
             (name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()
         ],
     }
-    finished(FromMemory(framework)(scope, None, send))
+    finished(FromMemory(framework, held)(scope, None, send))
     return (
         sent[0]["status"],
         {k.decode(): v.decode() for k, v in sent[0]["headers"]},
@@ -71,14 +71,13 @@ def test_a_file_is_the_one_on_the_disk_and_a_browser_keeps_it():
     assert asked(f"/static/js/{path.name}", if_none_match=headers["etag"])[::2] == (304, b"")
 
 
-def test_a_compressed_file_is_sent_to_those_who_accept_it(assets, monkeypatch):
-    monkeypatch.setattr("pages.shared.server.assets.assets", lambda: assets)
+def test_a_compressed_file_is_sent_to_those_who_accept_it(assets):
     name = f"/static/js/{a_script().name}"
     assets.find(name).pack()
-    _, headers, body = asked(name, accept_encoding="gzip, br")
+    _, headers, body = asked(name, held=assets, accept_encoding="gzip, br")
     assert headers["content-encoding"] == "gzip" and headers["content-length"] == str(len(body))
     assert gzip.decompress(body) == a_script().read_bytes() and headers["vary"] == "Accept-Encoding"
-    assert asked(name)[2] == a_script().read_bytes()
+    assert asked(name, held=assets)[2] == a_script().read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -96,13 +95,8 @@ def test_everything_else_is_left_to_the_framework(path):
     assert asked(path)[0] == 404
 
 
-def test_files_and_pages_are_found_below_a_base_path_and_not_beside_it(monkeypatch):
-    usual = streamlit.get_option
-    monkeypatch.setattr(
-        streamlit,
-        "get_option",
-        lambda name: "clinic/dash" if name == "server.baseUrlPath" else usual(name),
-    )
+def test_files_and_pages_are_found_below_a_base_path_and_not_beside_it(options):
+    options["server.baseUrlPath"] = "clinic/dash"
     for path in ("/", "/lab", PLOTLY, f"/static/js/{a_script().name}"):
         assert asked(f"/clinic/dash{path}")[0] == 200 and asked(path)[0] == 404
 

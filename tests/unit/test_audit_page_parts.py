@@ -1,9 +1,7 @@
 """What the Audit page is made of: attacks, repetitions, noise used twice, and their words."""
 
-import io
 import json
 import math
-import sys
 
 import numpy as np
 import plotly.graph_objects as go
@@ -359,10 +357,10 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     ],
     ids=["", "fault", "source"],
 )
-def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
+def test_the_command_that_is_shown_repeats_the_attack(asked, typed, capsys):
     result = audit_topic.command(asked)
     first, _, rest = result.partition(" <<'END'\n")
-    monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
+    typed(rest.removesuffix("END").encode())
     words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]
     assert main(words) == 0
     plain = json.loads(capsys.readouterr().out)["audits"][0]

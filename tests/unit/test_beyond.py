@@ -16,6 +16,7 @@ from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import PlannedStudy, measure, plan
 from engine.topics.planning.beyond import FARTHEST, Beyond, beyond
+from tests.conftest import fewer_data_sets
 from tests.heavy import few
 from tests.sentences import of_topic
 
@@ -93,8 +94,8 @@ def test_exact_errors_are_carried_on_exactly():
 @pytest.fixture
 def few(monkeypatch):
     """A simulator that ends at 1000 people."""
-    monkeypatch.setattr(planning_topic, "_MAX_PEOPLE", 1000)
-    monkeypatch.setattr(planning_topic, "_HIGHEST", planning_topic._HIGHEST | {"people": 1000.0})
+    monkeypatch.setitem(planning_topic._HIGHEST, "people", 1000.0)
+    yield from fewer_data_sets({"engine.topics.planning.answer._MAX_PEOPLE": 1000})
 
 
 def test_the_end_of_the_simulator_is_not_called_impossible(few):

@@ -3,7 +3,6 @@
 import logging
 
 import pytest
-import streamlit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pages.shared.server.door import Door, OneLineASecond, address, place
@@ -13,15 +12,6 @@ GOOD = BackMsg(rerun_script={"query_string": "s=epsilon-2"}).SerializeToString()
 LONG = BackMsg(rerun_script={"query_string": "x" * 2_000_001}).SerializeToString()
 STREAM, FILE = "/_stcore/stream", "/_stcore/upload_file/session/file"
 OWN = {"host": "curves.example", "origin": "https://curves.example"}
-
-
-@pytest.fixture
-def options(monkeypatch):
-    """Options of the server in place of those of the file."""
-    instead = {}
-    usual = streamlit.get_option
-    monkeypatch.setattr(streamlit, "get_option", lambda name: instead.get(name) or usual(name))
-    return instead
 
 
 @pytest.fixture(params=["", "/dash", "/clinic/dash"])

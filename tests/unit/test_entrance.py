@@ -2,8 +2,6 @@
 
 import os
 import stat
-import sys
-from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
@@ -78,14 +76,14 @@ def test_no_more_than_the_limit_is_ever_held(folder):
         entrance.text_of(str(folder / "sparse"))
 
 
-def test_standard_input_has_the_same_limit(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO("é".encode())))
+def test_standard_input_has_the_same_limit(typed):
+    typed("é".encode())
     assert entrance.text_of("-") == "é"
     for content, words in ((b"x" * 1_000_001, "longer than 1 MB"), (b"\xff", "not UTF-8")):
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(content)))
+        typed(content)
         with pytest.raises(InputError, match=words):
             entrance.text_of("-")
-    monkeypatch.setattr(sys, "stdin", None)  # as in a process without one
+    typed(None)
     assert entrance.text_of("-") == ""
 
 
@@ -159,7 +157,7 @@ def test_a_fault_of_our_own_shows_its_place_and_never_its_message(monkeypatch, c
     def breaks(_):
         raise ValueError(f"cannot use {100 + 23.456}")
 
-    monkeypatch.setattr(listing, "_SHELVES", {"x": SimpleNamespace(all=lambda: breaks(0))})
+    monkeypatch.setitem(listing._SHELVES, "x", SimpleNamespace(all=lambda: breaks(0)))
     assert main(["list"]) == 70
     said = capsys.readouterr().err
     wording.found("our side", said)

@@ -38,6 +38,7 @@ from engine.simulation import studies
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import mean_over_budgets, simulated_study
 from engine.topics.reuse import answer as reuse_topic
+from tests.conftest import fewer_data_sets
 from tests.heavy import all_but
 from tests.sentences import of_topic
 
@@ -372,13 +373,10 @@ def test_more_hospitals_err_more_and_one_alone_most():
         ((0.4, 0.6, 1.0, 1.5, 1.9), 1.9, []),
     ],
 )
-def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
-    alone, reaches, said, monkeypatch
-):
+def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(alone, reaches, said):
     together = np.array([0.4, 0.5, 0.7, 0.9, 1.3])
     errors = many_sites.SiteErrors(together, np.array(alone), 0.3)
-    monkeypatch.setattr(many_sites, "measure", lambda seed: errors)
-    picture = many_sites.ManySites.work(SEED).picture
+    picture = many_sites.ManySites.of_errors(errors).picture
     assert picture.y.high == 2.0
     line = next(mark for mark in picture.marks if mark.label == "One hospital alone")
     assert line.y[-1] == pytest.approx(reaches) and (np.diff(line.x) > 0).all()
@@ -443,10 +441,14 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
 
 
 @pytest.fixture
-def as_kept(monkeypatch):
+def as_kept():
     """As many data sets as what is kept was made of."""
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
+    yield from fewer_data_sets(
+        {
+            "engine.simulation.studies.MAX_DATA_SETS": 100,
+            "engine.simulation.studies._FEWEST_DATA_SETS": 4,
+        }
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from engine.core.errors import InputError
 from engine.core.types import Budget, Public
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families import local_privacy
-from engine.mechanisms.families.adaptive import mean_fit
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.study import Study
@@ -45,13 +44,18 @@ def profile(source, mechanism, rows, noise="person", delta=None):
     return result_of(decision_topic.profile_of(source, mechanism, rows, delta, noise, 1))
 
 
-def together(noise):
-    """The noise of one centre: the sum of the devices' noise, in its own units."""
+class Together:
+    """The stream of one centre: the sum of those of the devices, in its own units."""
 
-    def summed(name):
-        return sum(getattr(each, name) for each in noise) / np.sqrt(len(noise))
+    def __init__(self, seed):
+        self.streams = np.random.default_rng(seed).spawn(PEOPLE)
 
-    return replace(noise[0], normals=summed("normals"), symmetric=summed("symmetric"))
+    def spawn(self, count):
+        assert count == 1
+        return [self]
+
+    def standard_normal(self, size):
+        return sum(each.standard_normal(size) for each in self.streams) / np.sqrt(PEOPLE)
 
 
 UNEVEN = DEVICES.with_sites([1] * PEOPLE, [4, 9] * (PEOPLE // 2))  # observations differ
@@ -69,21 +73,13 @@ UNEVEN = DEVICES.with_sites([1] * PEOPLE, [4, 9] * (PEOPLE // 2))  # observation
         (UNEVEN, {"releases": "separate", "truncation": 5}),
     ],
 )
-def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(
-    monkeypatch, source, settings
-):
+def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(source, settings):
     """The proposition of `local_privacy`, for the noise that was drawn and not only in law."""
-    mechanism, drawn = AdaptiveMean(**settings), []
-    draw = mean_fit.MeanStreams.draw
-    monkeypatch.setattr(
-        mean_fit.MeanStreams, "draw", lambda *asked: drawn.append(draw(*asked)) or drawn[-1]
-    )
-    data = source.draw(2, np.random.default_rng(1))
+    mechanism, data = AdaptiveMean(**settings), source.draw(2, np.random.default_rng(1))
     local = mechanism.release_many(data, [(ASKED,)], 2, np.random.default_rng(2))
-    monkeypatch.setattr(mean_fit.MeanStreams, "draw", lambda *_: together(drawn))
     centre = mechanism.as_one_centre(PEOPLE, ASKED, data.facts)
-    pooled = mechanism.release_many(data.pooled(), [(centre,)], 2, np.random.default_rng(2))
-    assert len(drawn) == PEOPLE and np.abs(local.coefficients).max() > 0
+    pooled = mechanism.release_many(data.pooled(), [(centre,)], 2, Together(2))
+    assert np.abs(local.coefficients).max() > 0
     np.testing.assert_allclose(pooled.coefficients, local.coefficients, rtol=1e-6)
     of_device = local_privacy.of_one_device(pooled.spends[0], PEOPLE, ASKED)
     first = [spend for spend in local.spends[0] if spend.server == 0]

@@ -12,7 +12,6 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families import masked_sums
-from engine.mechanisms.families.adaptive import mean_fit
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.noise.shares import Shares
 from engine.privacy import accounting
@@ -78,27 +77,21 @@ def test_the_ledger_is_that_of_all_shares_but_one():
     assert not accounting.keeps_promise(doubled)  # no more could be spent
 
 
-def test_shares_of_sites_sum_to_the_noise_of_one_centre(monkeypatch):
+class InShares(np.random.Generator):
+    """Standard normals as five sites add them to one sum."""
+
+    def standard_normal(self, *size):
+        return sum(super(InShares, self).standard_normal(*size) for _ in range(5)) / math.sqrt(5)
+
+
+def test_shares_of_sites_sum_to_the_noise_of_one_centre():
     """For the noise that is drawn: five sites' shares in the messages of one pooled release."""
-    shares, drawn = masked_sums.all_but_one(5), []
-    of_centre = masked_sums.centre_budget(shares, ASKED)
+    of_centre = masked_sums.centre_budget(masked_sums.all_but_one(5), ASKED)
     data = replace(GROWTH, n_servers=1, n_curves=400).draw(1, np.random.default_rng(1))
-    draw = mean_fit.MeanStreams.draw
-
-    def in_shares(*asked):
-        each = [draw(*asked) for _ in range(shares.sites)]
-        drawn.extend(each)
-
-        def summed(name):
-            return sum(getattr(one, name) for one in each) / math.sqrt(shares.sites)
-
-        return replace(each[0], normals=summed("normals"), symmetric=summed("symmetric"))
-
-    monkeypatch.setattr(mean_fit.MeanStreams, "draw", in_shares)
-    estimate = AdaptiveMean().release_many(data, [(of_centre,)], 500, np.random.default_rng(2))
-    monkeypatch.setattr(mean_fit.MeanStreams, "draw", draw)
-    centre = AdaptiveMean().release_many(data, [(of_centre,)], 500, np.random.default_rng(3))
-    assert len(drawn) == shares.sites
+    estimate, centre = (
+        AdaptiveMean().release_many(data, [(of_centre,)], 500, kind(np.random.PCG64(seed)))
+        for kind, seed in ((InShares, 2), (np.random.Generator, 3))
+    )
     first, other = (e.coefficients[0, 0, :, 0] for e in (estimate, centre))
     spread = math.hypot(first.std(), other.std()) / math.sqrt(500)
     assert abs(first.mean() - other.mean()) < 5 * spread

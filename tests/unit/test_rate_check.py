@@ -18,6 +18,7 @@ from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep, sweep_values
 from engine.topics.rates.check import RateCheck, check, joined
+from tests.conftest import fewer_data_sets
 from tests.sentences import of_topic
 
 wording = of_topic("plan")
@@ -31,11 +32,13 @@ LIMITS = Experiment("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0,
 
 
 @pytest.fixture
-def few(monkeypatch):
+def few():
     """Twenty repetitions instead of two hundred."""
-    monkeypatch.setattr(coverage_topic, "REPEATS", 20)
-    monkeypatch.setattr("engine.topics.rates.check.REPEATS", 20)
-    monkeypatch.setattr("engine.simulation.studies.MAX_DATA_SETS", 4)
+    names = ("topics.coverage.answer.REPEATS", "topics.rates.check.REPEATS")
+    yield from fewer_data_sets(
+        dict.fromkeys((f"engine.{name}" for name in names), 20)
+        | {"engine.simulation.studies.MAX_DATA_SETS": 4}
+    )
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):

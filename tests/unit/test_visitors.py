@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import streamlit
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
@@ -89,17 +88,17 @@ def test_a_number_of_places_that_makes_no_sense_stops_the_start(monkeypatch, sai
         visitors.limit()
 
 
-def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does(monkeypatch):
+def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does():
     config = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text())
     assert config["runner"]["postScriptGC"] is False
     given_back = []
-    monkeypatch.setattr(visitors, "_LOOK_SECONDS", 0)
-    monkeypatch.setattr(visitors, "give_memory_back", lambda: given_back.append(True))
 
     async def a_while():
-        async with visitors.housekeeping(None):
+        async with visitors.housekeeping(None):  # a server starts and ends with it
+            house = asyncio.create_task(visitors.keep_house(0, lambda: given_back.append(True)))
             while len(given_back) < 2:
                 await asyncio.sleep(0)
+            house.cancel()
 
     finished(asyncio.wait_for(a_while(), PATIENCE))
     assert len(given_back) >= 2
@@ -114,11 +113,9 @@ def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does(monkeyp
     ],
 )
 @pytest.mark.parametrize("base", ["", "/dash"])
-def test_only_uploads_need_a_page_that_is_open(monkeypatch, base, method, path, reached):
-    asked, sent, usual = [], [], streamlit.get_option
-    monkeypatch.setattr(
-        streamlit, "get_option", lambda name: base if name == "server.baseUrlPath" else usual(name)
-    )
+def test_only_uploads_need_a_page_that_is_open(options, base, method, path, reached):
+    options["server.baseUrlPath"] = base
+    asked, sent = [], []
 
     async def server(scope, receive, send):
         asked.append(scope["path"])
@@ -168,10 +165,8 @@ def test_a_word_about_files_that_makes_no_sense_stops_the_start(monkeypatch):
 @pytest.mark.parametrize(("said", "status"), [("on", []), ("off", [403])])
 def test_a_file_for_a_demonstration_is_refused_before_it_is_read(monkeypatch, said, status):
     monkeypatch.setenv(visitors.UPLOADS_NAME, said)
-    monkeypatch.setattr(visitors, "_VISITORS", Visitors(1, lambda session: True))
-    monkeypatch.setattr(visitors, "drop_files", lambda session, but: None)
-    visitors._VISITORS.let_in("a")
-    sent = []
+    admitted, sent = Visitors(1, lambda session: True), []
+    admitted.let_in("a")
 
     async def server(scope, receive, send):
         assert said == "on"
@@ -180,7 +175,7 @@ def test_a_file_for_a_demonstration_is_refused_before_it_is_read(monkeypatch, sa
         sent.append(message)
 
     scope = {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/a/file"}
-    finished(OneFileEach(server)(scope, None, send))
+    finished(OneFileEach(server, admitted)(scope, None, send))
     assert [m["status"] for m in sent if "status" in m] == status
 
 

@@ -113,13 +113,7 @@ class _Sending(SiteDeviations):
     """A site that changes what it is about to send: a statistic, its noise, and what it says."""
 
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
-        """Change what is about to be sent.
-
-        Returns
-        -------
-        statistic, added, stated : (…)
-            Noise has the scale `added`, and is said to have `stated`.
-        """
+        """Change what is about to be sent: statistic, noise that is added, and noise as stated."""
         raise NotImplementedError
 
     def send(self, step: Step, statistic: Array, scale: Array) -> Array:

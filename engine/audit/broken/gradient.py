@@ -27,12 +27,7 @@ class _ScaledDescent(Broken, NoisyGradientMean):
     """Noise of another size than the ledger pays for."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Any:
-        """Return the factor of the scales of the noise.
-
-        Returns
-        -------
-        float or (servers, p)
-        """
+        """Return the factor of the scales of the noise: one, or (servers, p)."""
         raise NotImplementedError
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:

@@ -161,14 +161,7 @@ class Fit:
         kind: str = "pointwise",
         **other: Any,
     ) -> Fit:
-        """Fit without protection: one budget, one draw.
-
-        Parameters
-        ----------
-        values : coefficients (repeats, [functions,] r), in response units.
-        covariance : (repeats, [functions,] r, r), how far sampling variability moves them. None:
-            there is no band.
-        """
+        """Fit without protection, one budget, one draw; without a covariance there is no band."""
         coefficients = values[None, :, None]
         band = None if covariance is None else Band(coefficients, covariance[None, :, None], kind)
         return cls(
@@ -275,13 +268,7 @@ class Estimate:
         ]
 
     def usually_not_shown(self, budget: int) -> str:
-        """Return the most frequent sentence at one of the budgets about features not shown.
-
-        Returns
-        -------
-        str
-            Empty where at least half of them say nothing of the kind.
-        """
+        """Return a budget's most frequent sentence on what is not shown; empty if half say none."""
         shares = {caution.text: caution.applies[budget].mean() for caution in self._beside_band}
         return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
@@ -339,67 +326,25 @@ class Estimate:
         return self._any_of(caution for caution in self.cautions if caution.voids_band)
 
     def values(self, grid: Array) -> Array:
-        """The released curves on a grid.
+        """The released curves at times on [0, 1], in response units: (budgets, repeats, draws, n).
 
-        Parameters
-        ----------
-        grid : (n,)
-            Times on [0, 1].
-
-        Returns
-        -------
-        (budgets, repeats, draws, n)
-            In response units; several functions before the last axis.
+        Several functions come before the last axis.
         """
         return self.on_grid(self.coefficients, grid)
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
-        """Curves with these coefficients on a grid.
-
-        Parameters
-        ----------
-        coefficients : (…, r)
-            In the basis of the estimate; its offset is added.
-        grid : (n,)
-            Times on [0, 1].
-
-        Returns
-        -------
-        (…, n)
-            In response units.
-        """
+        """Curves with these coefficients (…, r) at times on [0, 1], the offset added: (…, n)."""
         values = np.asarray(coefficients @ self.basis(grid).T)
         return values if self.offset is None else values + self.offset(grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of the truth in the basis of the estimate, its offset taken off.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or as many as the estimate has.
-
-        Returns
-        -------
-        coefficients : (…, r)
-            Those that come nearest to the truth.
-        energy : (…)
-            Integrated square of what they leave out.
-        """
+        """The best approximation of the truth, less the offset, and ∫ of the square of the rest."""
         return self.basis.project(truth if self.offset is None else truth.less(self.offset))
 
     def squared_distance(self, difference: Array) -> Array:
         """Integrated squared size of a difference in coefficients, summed over the functions.
 
-        Parameters
-        ----------
-        difference : (…, r), or (…, d + 1, r) for several functions
-            In response units.
-
-        Returns
-        -------
-        (…)
-            In squared response units.
+        (…, r), or (…, d + 1, r) of several functions, in response units, to (…).
         """
         each = self.basis.squared_distance(difference)
         return np.asarray(each.sum(axis=-1)) if self.functions else each

@@ -57,14 +57,7 @@ class TimeLaw(Enumeration):
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """Law of observation times, on [0, 1]: a public fact.
-
-    Raises
-    ------
-    InputError
-        If there is no such law, times do not rise on [0, 1], a gap or window is no share of the
-        range, or heights are negative, all 0 or not finite.
-    """
+    """Law of observation times, on [0, 1]: a public fact."""
 
     # "independent": each time on its own, evenly spread or by `density`. "common": everybody is
     # observed at `times`. "visits": observations of a curve are `gap` apart, from a random start.
@@ -100,24 +93,12 @@ class Design:
 
     @classmethod
     def common(cls, times: Sequence[float]) -> Design:
-        """Everybody is observed at the same times.
-
-        Parameters
-        ----------
-        times : sequence of float
-            On [0, 1], increasing. Without any the design is that of no statement.
-        """
+        """Everybody is observed at the same times; without any, nothing is stated."""
         return cls(law=TimeLaw.COMMON, times=tuple(times)) if len(times) else cls()
 
     @classmethod
     def visits(cls, gap: float) -> Design:
-        """Observations of a curve are a fixed time apart, from a random start.
-
-        Parameters
-        ----------
-        gap : float
-            As a share of the time range.
-        """
+        """Observations of a curve are a fixed time apart, from a random start."""
         return cls(law=TimeLaw.VISITS, gap=gap)
 
     @property
@@ -136,13 +117,7 @@ class DataKind(Enumeration):
 
 @dataclass(frozen=True)
 class PublicGroup:
-    """One of several groups of people; who belongs to which is public, and nobody is in two.
-
-    Raises
-    ------
-    InputError
-        If a name is empty or stands twice.
-    """
+    """One of several groups of people; who belongs to which is public, and nobody is in two."""
 
     set: str  # what the groups are together, by which their releases are known to belong together
     name: str
@@ -437,12 +412,6 @@ class EventFacts(PublicFacts):
 
     The time range is public: it begins where people come under observation and ends at the planned
     follow-up, not at the longest time seen. For scores and values it is their stated range.
-
-    Raises
-    ------
-    InputError
-        If edges do not rise over the range, there are other than no or two different groups, or
-        the step is negative or not shorter than the range.
     """
 
     # what can happen, in the order of the codes 1, 2, …; all other codes are censored. Of labels

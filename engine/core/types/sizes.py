@@ -28,13 +28,6 @@ class Sizes:
 
         Where a number per curve is stated it counts for all of them: then those of single curves
         are private.
-
-        Parameters
-        ----------
-        server : (n_curves,)
-            Server of each curve.
-        counts : (n_curves,)
-            Observations of each.
         """
         curves, d = tuple(int(k) for k in np.bincount(server)), len(facts.covariates)
         if stated := facts.observations_per_curve:

@@ -53,11 +53,6 @@ class Spend:
     """One line of the ledger: what left a server and what it cost.
 
     Neighbouring data always replace one `unit`. Members of enumerations may be given as their text.
-
-    Raises
-    ------
-    InputError
-        If a composition, a unit or a law has no such name.
     """
 
     step: Step

@@ -104,15 +104,7 @@ class FunctionBasis(Protocol):
         ...
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of a known function.
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            ∫ of the square of what they leave out.
-        """
+        """Best approximation of known functions (…, size), and ∫ of the square of the rest."""
         ...
 
     def squared_distance(self, difference: Array) -> Array:

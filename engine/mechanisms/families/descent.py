@@ -787,24 +787,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         scales: Array,
         linear: Array | None = None,
     ) -> Array:
-        """Everything a server does with its curves in one round; only the result leaves it.
-
-        Parameters
-        ----------
-        batch : int
-            Counts the rounds that it takes part in.
-        iterates : (repeats, columns, p)
-            From the centre.
-        scales : (plans, p)
-            Of its noise.
-        linear : Array or None
-            What follows from the iterates alone, worked out once for all servers.
-
-        Returns
-        -------
-        (repeats, columns, p)
-            Averaged clipped gradients, noised in the private columns.
-        """
+        """Average clipped gradients, noised in private columns: all that leaves a server."""
         sent = self.clipped_average(server, batch, batch_size, iterates, linear)
         noise = scales[:, None] * server.normals[batch][:, None]
         noise = noise.reshape(len(sent), -1, sent.shape[2])

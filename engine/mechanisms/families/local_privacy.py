@@ -41,14 +41,9 @@ def effective_size(n_people: int, budget: Budget) -> float:
 
 
 def centre_budget(n_people: int, budget: Budget) -> Budget:
-    """Compute the budget with μ′ = μ/√n and the same δ, by the proposition of this module.
+    """Compute the budget with μ′ = μ/√n and the same δ > 0, by the proposition of this module.
 
-    `budget` is that of every person, with δ > 0.
-
-    Returns
-    -------
-    Budget
-        With the smallest ε there is where δ alone is more than μ′; nothing is released there.
+    It has the smallest ε there is if δ alone is more than μ′; nothing is released there.
 
     Examples
     --------
@@ -61,12 +56,8 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
 def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tuple[Spend, ...]:
     """Derive the ledger of one of n devices from that of the centre, whose release is alike.
 
-    All of the centre's lines must have Gaussian noise.
-
-    Returns
-    -------
-    tuple of Spend
-        Sensitivities are n times and noise √n times as large, as of an average over one curve.
+    All of the centre's lines must have Gaussian noise. Sensitivities are n times and noise √n times
+    as large, as of an average over one curve.
     """
     return tuple(_of_one_device(spend, n_people, budget) for spend in spends)
 

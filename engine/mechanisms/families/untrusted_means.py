@@ -116,12 +116,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the rows used from each machine.
-
-        Returns
-        -------
-        (m,) array of int
-        """
+        """Count the rows used from each machine: (m,)."""
         return per_machine
 
     def answers(self, means: Array) -> Array:
@@ -133,15 +128,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
-        """Protect answers as they leave the machines: (repeats, draws, m, k).
-
-        Parameters
-        ----------
-        answers : (repeats, 1, m, k)
-            Without noise.
-        standard : (repeats, draws, m, k)
-            Randomness.
-        """
+        """Protect answers (repeats, 1, m, k) as they leave the machines: (repeats, draws, m, k)."""
         raise NotImplementedError
 
     def noise_sd(self, plan: AnswerPlan) -> Array:
@@ -215,36 +202,15 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return Fit.exact(Coordinates(pooled.shape[-1]), self._largest(pooled, error))
 
     def means_of(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
-        """Means from answers.
+        """Means (repeats, draws, d) from answers (repeats, m, k): all of the method on averages.
 
-        This is all of the method once rows are averaged, for sizes at which rows would not fit into
-        memory.
-
-        Parameters
-        ----------
-        answers : (repeats, m, k)
-            Without noise.
-        standard : (repeats, draws, m, k)
-            Randomness. Without it, or without any limit, no noise is added and there is one draw.
-
-        Returns
-        -------
-        (repeats, draws, d)
+        For sizes at which rows would not fit into memory. Without randomness, or without any limit,
+        no noise is added and there is one draw.
         """
         return self.read(plan, self.averages(plan, answers, standard))
 
     def averages(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
-        """Average the answers that the server hears for each coordinate, as of `means_of`.
-
-        Parameters
-        ----------
-        answers : (repeats, m, k)
-        standard : (repeats, draws, m, k), optional
-
-        Returns
-        -------
-        (repeats, draws, d)
-        """
+        """Average the answers that the server hears for each coordinate, as of `means_of`."""
         sent, gain = answers[:, None], np.ones(len(plan.rows))
         if standard is not None and plan.is_noisy:
             gain = self.gain(plan)
@@ -374,13 +340,9 @@ def largest_mean(facts: PublicFacts) -> float:
 
 
 def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
-    """Means of the first rows of every machine, for the coordinates it is asked.
+    """Means of the first rows of every machine, for the coordinates it is asked: (repeats, m, k).
 
     Numbers are moved into ±B first, and what is no number counts as 0.
-
-    Returns
-    -------
-    (repeats, m, k)
     """
     server, counts = data.server, np.bincount(data.server)
     index = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -231,17 +231,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
 
 
 def second_moments(curves: Array, about: Array, radius: float) -> Array:
-    """Mean of dd' for d = curve − centre, each d clipped in norm: (repeats, draws, r, r).
-
-    Parameters
-    ----------
-    curves : (repeats, n, r)
-        Coefficients.
-    about : (repeats, draws, r)
-        Centres.
-    radius : float
-        The norm that d is clipped to.
-    """
+    """Mean of dd' for d = curve − centre, each d clipped in norm: (repeats, draws, r, r)."""
     squares = (
         (curves**2).sum(axis=-1)[:, None]
         - 2 * about @ curves.swapaxes(1, 2)

@@ -85,13 +85,7 @@ class CovarianceJudgement:
     public: Public
 
     def told(self, coefficients: Array) -> dict[str, NDArray[np.bool_]]:
-        """Mark the releases to which each sentence applies.
-
-        Returns
-        -------
-        dict
-            For every sentence (…).
-        """
+        """Mark the releases (…) to which each sentence applies."""
         every = np.ones(coefficients.shape[:-1], dtype=bool)
         if self._leaves_little:
             return {FADED: every}

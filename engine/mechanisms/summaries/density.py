@@ -89,13 +89,6 @@ class Width:
         g_b: ∫ f² − ∫ f'² − 2 mean (f − f') = (⟨D, f + f'⟩ − 2 mean D(x))/n_in, and f + f' is twice
         an average of atoms. So ⟨D, f + f'⟩ is at most 2 max_c (max_a − min_b) ⟨g, g_c⟩, and mean
         D(x) at most max_x (max_a − min_b) g(x).
-
-        Parameters
-        ----------
-        weights : (K,)
-            Of the points of the grid.
-        n_in, n_out : int
-            Records of the training part, and those that are held out.
         """
         products = self.on_grid * weights @ self.on_grid.T  # (a, c)
         held_out = 2 * np.ptp(self.on_grid, axis=1).max()
@@ -361,10 +354,5 @@ def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
 
 
 def grid_indices(data: SampleData, grid: Grid) -> NDArray[np.int64]:
-    """The grid point on which each record stands.
-
-    Returns
-    -------
-    (repeats, n) array of int
-    """
+    """The grid point on which each record stands: (repeats, n)."""
     return grid.nearest(data.unit_x)

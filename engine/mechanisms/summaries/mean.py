@@ -63,14 +63,9 @@ class ClippedCurves:
         return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
 
     def chance(self, smoothing: Smoothing) -> float:
-        """Compute the squared error that sampling variability adds to the smoothed mean.
+        """Compute the squared error of sampling in the smoothed mean, in units of τ².
 
         Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
-
-        Returns
-        -------
-        float
-            In units of τ².
         """
         spread = (self._squares - (self.mean**2)).mean(axis=0)
         shrink = smoothing.shrink**2 if isinstance(smoothing, Linear) else 1.0

@@ -120,15 +120,7 @@ def penalised(basis: Eigenbasis, eta: float) -> Features:
 
 
 def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
-    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues.
-
-    Parameters
-    ----------
-    dimension : int
-        Of what functions are of: 1 or 2.
-    excess : float
-        (η − 1)β.
-    """
+    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues; excess = (η − 1)β."""
     beta = kernel.decay(dimension)
     if math.isinf(beta):
         return _ETA_WITHOUT_DECAY
@@ -193,15 +185,7 @@ class ReleasedBlock:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """Noise of one vector at one site: `scales` times standard noise.
-
-    Its cost is stated once: as ε, or of Gaussian noise as μ.
-
-    Raises
-    ------
-    ValueError
-        Unless exactly one of `epsilon` and `mu` is given.
-    """
+    """Noise of one vector at one site: `scales` times standard noise, of cost ε or μ."""
 
     scales: Array  # (r,): of the noise of each coefficient
     norms: Array  # (r,): squared norms of the functions
@@ -348,15 +332,7 @@ class Summary(ABC, Generic[D, R, S]):
         return averages[-1]
 
     def parts(self, plans: Sequence[FunctionPlan], records: Sequence[R]) -> ServerParts | None:
-        """Collect what every site brings to the error.
-
-        `records` are those of each site, as `records` returns them.
-
-        Returns
-        -------
-        ServerParts or None
-            None where nobody asks for it.
-        """
+        """Collect what every site brings to the error; None if nobody asks for it."""
         return None
 
     def cautions(
@@ -381,23 +357,14 @@ class Summary(ABC, Generic[D, R, S]):
     def fold_means(self, records: R, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
         """Average over the records of each part: (repeats, 1 or draws, parts, …).
 
-        Parameters
-        ----------
-        fold : (n,) array of int
-            The part of each record, from 0.
-        earlier : sequence of (repeats, draws, r)
-            The centre's averages of earlier vectors.
+        `fold` (n,) is the part of each record, from 0.
         """
         raise NotImplementedError
 
     def score(self, training: Array, held_out: Array, smoothing: S) -> Array:
         """Compute the mean squared distance of held-out averages from a fit, up to a constant.
 
-        `training` and `held_out` are averages as `fold_means` gives them.
-
-        Returns
-        -------
-        (repeats, draws, parts)
+        Averages are those of `fold_means`; distances are (repeats, draws, parts).
         """
         fit = smoothing(training)
         return np.asarray((fit**2).sum(axis=-1) - 2 * (fit * held_out).sum(axis=-1))
@@ -411,10 +378,4 @@ class Summary(ABC, Generic[D, R, S]):
 
     @abstractmethod
     def reference(self, data: D) -> Fit:
-        """Estimate without any protection, the same for every mechanism.
-
-        Returns
-        -------
-        Fit
-            Coefficients (1, repeats, 1, …).
-        """
+        """Estimate (1, repeats, 1, …) without any protection, the same for every mechanism."""

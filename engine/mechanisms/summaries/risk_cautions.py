@@ -61,15 +61,7 @@ class RiskJudgement:
     n_records: int
 
     def told(self, coefficients: Array, variances: Array) -> tuple[NDArray[np.bool_], bool, bool]:
-        """Flag releases drawn in, others that may be, and an error of records in a part.
-
-        Parameters
-        ----------
-        coefficients : (…, r)
-            As released, in response units.
-        variances : (r,)
-            Of their noise.
-        """
+        """Flag releases (…, r) drawn in, others that may be, and an error of records in a part."""
         rows = self.summary.basis(self.summary.grid.points[:, 0]) / self.summary.scale  # (K, r)
         standard = np.random.default_rng(_SEED).standard_normal((_RELEASES, len(variances)))
         noise, curves = standard * np.sqrt(variances) @ rows.T, coefficients @ rows.T

@@ -174,20 +174,7 @@ def choose(
     rng: np.random.Generator,
     earlier: Sequence[Array] = (),
 ) -> NDArray[np.int64] | None:
-    """Choose the candidate of every repeat and draw.
-
-    Parameters
-    ----------
-    records : list of object
-        Of each site, as the summary keeps them.
-    earlier : sequence of (repeats, draws, r)
-        The centre's averages of earlier vectors.
-
-    Returns
-    -------
-    (repeats, draws) array of int, or None
-        None where there is one candidate only.
-    """
+    """Choose the candidate of every repeat and draw: (repeats, draws); None if there is one."""
     if len(plan.smoothings) == 1:
         return None
     n = records[0].n
@@ -224,24 +211,11 @@ def scores_of(
     part: float,
     earlier: Sequence[Array] = (),
 ) -> Array:
-    """Scores of all candidates; record i is held out in fold i mod `folds`.
+    """Scores of all candidates: (repeats, 1 or draws, folds, candidates).
 
-    Places say nothing of the records: a file is read in an order that its ids decide
-    (`engine.uploads.columns.order_by_person`), and what is published is shuffled. Noise
-    is that of a release of the stated `part` of the records.
-
-    Parameters
-    ----------
-    records : object
-        Of the site, as the summary keeps them.
-    part : float
-        Share of the records that a fit is made of.
-    earlier : sequence of (repeats, draws, r)
-        The centre's averages of earlier vectors.
-
-    Returns
-    -------
-    (repeats, 1 or draws, folds, candidates)
+    Record i is held out in fold i mod `folds`: places say nothing of the records, as a file is read
+    in an order that its ids decide (`engine.uploads.columns.order_by_person`), and what is
+    published is shuffled. Noise is that of a release of the stated `part` of the records.
     """
     fold = np.arange(records.n) % folds
     sizes = np.bincount(fold).astype(float)

@@ -142,13 +142,6 @@ class Judgement:
 
         About as much as a few functions show of a step they leave out. Bends count where they are
         larger than those of the curve that the forecast is for.
-
-        Parameters
-        ----------
-        curves : (…, G)
-            As in `is_moved`.
-        simple : (G, k)
-            Functions of simple curves, such as 1 and t.
         """
         p_values, left = self.errors.bends(curves, simple, self._sampling)
         _, expected = self.errors.bends(self.errors.smoothed(self._smooth), simple, self._sampling)

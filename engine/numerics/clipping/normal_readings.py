@@ -14,34 +14,14 @@ def normal_density(z: Array) -> Array:
 
 
 def excess(t: Array) -> Array:
-    """H(t) = E max(ξ − t, 0) = ϕ(t) − t(1 − Φ(t)) of a standard normal ξ.
-
-    Returns
-    -------
-    ndarray
-        Of the same shape, positive and falling.
-    """
+    """H(t) = E max(ξ − t, 0) = ϕ(t) − t(1 − Φ(t)) of a standard normal ξ."""
     return np.asarray(normal_density(t) - t * ndtr(-np.asarray(t)))
 
 
 def worst_bias(clip: Array, bound: float, sigma: float) -> Array:
-    """b(τ) = σ H((τ − B)/σ), above |E[Y]_τ − f| for every |f| ≤ B.
+    """b(τ) = σ H((τ − B)/σ), above |E[Y]_τ − f| for every |f| ≤ B, in response units.
 
     E[Y]_τ − f = σ{H((τ + f)/σ) − H((τ − f)/σ)}: its size grows with |f|, and H > 0.
-
-    Parameters
-    ----------
-    clip : ndarray
-        τ, where readings are clipped.
-    bound : float
-        B, the largest value of the curve.
-    sigma : float
-        σ > 0, standard deviation of a reading around its curve; all three in response units.
-
-    Returns
-    -------
-    ndarray
-        Like `clip`.
     """
     return np.asarray(sigma * excess((np.asarray(clip) - bound) / sigma))
 
@@ -71,11 +51,6 @@ def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:
 
     The clipped mean rises with f, so a fine table of it, read backwards, is its inverse.
 
-    Returns
-    -------
-    ndarray
-        Like `mean`.
-
     Examples
     --------
     >>> mean = clipped_mean(np.array([0.5]), clip=1.0, sigma=0.3)
@@ -87,34 +62,12 @@ def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:
 
 
 def share_within(width: Array | float) -> Array:
-    """P(|ξ| ≤ κ) of a standard normal ξ: how much a clipped mean moves when its centre does.
-
-    Parameters
-    ----------
-    width : ndarray
-        κ.
-
-    Returns
-    -------
-    ndarray
-        Like `width`.
-    """
+    """P(|ξ| ≤ κ) of a standard normal ξ: how much a clipped mean moves when its centre does."""
     return np.asarray(2 * ndtr(width) - 1)
 
 
 def clipped_variance(width: Array | float) -> Array:
-    """E[ξ]_κ² of a standard normal ξ that is clipped to ±κ.
-
-    Parameters
-    ----------
-    width : ndarray
-        κ.
-
-    Returns
-    -------
-    ndarray
-        Like `width`.
-    """
+    """E[ξ]_κ² of a standard normal ξ that is clipped to ±κ."""
     width = np.asarray(width)
     within = share_within(width)
     return np.asarray(within - 2 * width * normal_density(width) + width**2 * (1 - within))

@@ -137,13 +137,8 @@ def allowance(shift: Array, deviation: Array) -> Array:
 def simultaneous_factor(relative: Array, drawn: Flags, people: float) -> Array:
     """Standard errors within which all shown numbers are, at once: (…).
 
-    Parameters
-    ----------
-    relative : (…, q, samples)
-        Sizes of errors, in standard errors.
-    drawn : (…, q) of bool
-    people : float
-        Of the smaller group; few people make the limits slightly wider.
+    `relative` (…, q, samples) are sizes of errors, in standard errors. Few people, in the smaller
+    group, make the limits slightly wider.
     """
     largest = np.where(drawn[..., None], relative, 0.0).max(axis=-2)
     return np.asarray((1 + min(0.05, 20 / people)) * np.quantile(largest, LEVEL, axis=-1))
@@ -158,16 +153,6 @@ def staircase(
     its upper limit at the earlier one; a rising one the other way round. Before the start a falling
     curve is 1, and a rising one 0. Whoever is at the start or below belongs to the first interval,
     so that the curve may have moved there already.
-
-    Parameters
-    ----------
-    lower, upper : (…, K)
-        At e_1 … e_K.
-    times : (n,)
-
-    Returns
-    -------
-    lower, upper : (…, n)
     """
     first = np.full_like(lower[..., :1], 1.0 if falls else 0.0)
     early = [np.concatenate([first, limit[..., :-1]], axis=-1) for limit in (lower, upper)]
@@ -179,20 +164,7 @@ def staircase(
 def monotone_cubic(
     edges: tuple[float, ...], values: Array, first: float = 1.0
 ) -> PchipInterpolator:
-    """The monotone cubic through a curve at its edges, with its known start.
-
-    Parameters
-    ----------
-    values : (…, K)
-        At e_1 … e_K.
-    first : float
-        At e_0.
-
-    Returns
-    -------
-    PchipInterpolator
-        Of times along the last axis.
-    """
+    """The monotone cubic through a curve (…, K) at its edges, with its known start."""
     from scipy.interpolate import PchipInterpolator  # on first use: the first page waits for it
 
     start = np.full_like(values[..., :1], first)
@@ -213,20 +185,13 @@ class Quantile:
 def quantile(
     edges: tuple[float, ...], limits: CurveLimits, level: float = 0.5, step: float = 0.0
 ) -> Quantile:
-    """The first time at which a survival curve is at or below a level.
+    """The first time at which a survival curve is at or below a level, such as ½ for the median.
 
     The estimate is read off the monotone cubic. Its limits go outward to the edges: the counts do
     not tell when within an interval people leave, and times may be heaped, as on whole months or
     years. Recorded times that are off by at most a stated step move the curve, and so each limit,
     by no more. Limits are then read off cubics through the pointwise limits and moved outward by
     the step, if there are six intervals or more and these fall slowly where they reach the level.
-
-    Parameters
-    ----------
-    level : float
-        Between 0 and 1; the median has ½.
-    step : float
-        In which times are recorded; 0 where it is not stated.
     """
     lower, upper = limits.monotone(limits.pointwise_width)
     last = np.asarray(edges)[limits.drawn.sum(axis=-1)]
@@ -287,14 +252,9 @@ def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float
 
 
 def areas(edges: tuple[float, ...], values: Array) -> tuple[Array, Array, Array]:
-    """Compute areas below a curve (…, K) that starts at 1, up to each edge.
+    """Areas below a curve (…, K) from 1, up to each edge: cubic, trapezoids and their weights.
 
-    Returns
-    -------
-    cubic, trapezoids : (…, K)
-        By the monotone cubic and by the trapezoid rule.
-    weights : (K, K)
-        What the curve at edge j adds to the second up to edge i.
+    `weights` (K, K) are what the curve at edge j adds to the trapezoids up to edge i.
     """
     widths = np.diff(np.asarray(edges))
     halves = (np.eye(len(widths)) + np.eye(len(widths), k=-1)) * widths[:, None] / 2
@@ -319,12 +279,8 @@ def restricted_mean(edges: tuple[float, ...], limits: CurveLimits) -> Restricted
 
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ
     by is allowed for on top, and what may have shifted the area: censoring, and when people leave
-    within an interval in which many do, all at its start or all at its end.
-
-    Returns
-    -------
-    RestrictedMean
-        NaN where fewer than three intervals are shown.
+    within an interval in which many do, all at its start or all at its end. NaN below three shown
+    intervals.
     """
     times, count = np.asarray(edges), limits.drawn.sum(axis=-1)
     is_given = count >= _FEWEST_FOR_MEAN

@@ -64,25 +64,13 @@ class Cells:
     def of_rows(
         self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None = None
     ) -> NDArray[np.int64]:
-        """The cell of every row, group after group.
+        """The cell of every row, group after group: (…), from 0 to n_groups · m − 1.
 
         A row has a cell whatever it holds. Outcomes: a time above the last edge is beyond, whatever
         the status; one at or below the first belongs to interval 1; one that is no number is
         censored in interval 1; a status that is no stated code is censored. Values and scores above
         the range belong to the last interval, what is no number to the first. A label is 1 or it is
         none. A group other than 1 is the first group.
-
-        Parameters
-        ----------
-        status : (…) of int
-            Codes of events, 1 … n_codes, or labels; not looked at for values.
-        group : (…) of int, optional
-            0 or 1; not looked at where there is one group.
-
-        Returns
-        -------
-        (…) of int
-            From 0 to n_groups · m − 1.
         """
         last = self.n_intervals - 1
         interval = np.searchsorted(np.asarray(self.edges[1:]), time)  # the first edge at or above
@@ -109,20 +97,7 @@ class Cells:
         server: NDArray[np.int64],
         n_servers: int,
     ) -> Array:
-        """Count people in each cell, at every site.
-
-        Parameters
-        ----------
-        time, status : (repeats, n)
-        group : (repeats, n) of int, or None
-        server : (n,) of int
-            The site of each person.
-
-        Returns
-        -------
-        (repeats, S, groups, m)
-            Whole numbers.
-        """
+        """Count people in each cell, at every site: (repeats, S, groups, m)."""
         repeats, size = len(time), self.n_groups * self.size
         cell = self.of_rows(time, status, group) + size * server
         cell = cell + size * n_servers * np.arange(repeats)[:, None]
@@ -131,12 +106,6 @@ class Cells:
 
 
 def equal_edges(low: float, high: float, n_intervals: int) -> tuple[float, ...]:
-    """The edges of equally wide intervals; both ends are exact.
-
-    Returns
-    -------
-    tuple of float
-        K + 1 of them.
-    """
+    """The K + 1 edges of equally wide intervals; both ends are exact."""
     inner = low + (high - low) * np.arange(1, n_intervals) / n_intervals
     return (float(low), *inner.tolist(), float(high))

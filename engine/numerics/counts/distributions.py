@@ -17,14 +17,7 @@ _SURE = 3.0  # standard deviations of noise that people with and without the lab
 
 
 def distribution(table: CountTable) -> tuple[Array, Array]:
-    """The distribution function at the edges e_1 … e_K, and its gradient.
-
-    Returns
-    -------
-    values : (…, K)
-        The last is 1.
-    gradient : (K, groups, K)
-    """
+    """The distribution function (…, K) at the edges, and its gradient (K, groups, K)."""
     total = sum(table.totals)
     size = table.cells.size
     return (

@@ -217,10 +217,6 @@ def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN)
     Interval k is, while the estimated number at risk at its end is `min_at_risk` or more, and three
     standard deviations of its noise or more. True counts are never compared with a limit: that
     would break the guarantee.
-
-    Returns
-    -------
-    (…, K) of bool
     """
     intervals, kinds = life.cells.n_intervals, life.cells.n_causes + 1
     remaining = life.cells.size - kinds * np.arange(1, intervals + 1)

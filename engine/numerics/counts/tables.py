@@ -130,10 +130,6 @@ class CountTable:
         """Standard deviation that noise gives the people in some cells of a block.
 
         √(τ² q(m − q)/m) for q of the m cells of a block whose total is known.
-
-        Returns
-        -------
-        (…)
         """
         q, m = np.asarray(n_remaining), self.block_size
         return np.asarray(np.sqrt(self.noise_variance * q * (m - q) / m))
@@ -149,16 +145,6 @@ def projected(noisy: Array, total: float) -> Array:
     Under noise of equal variance these are the counts of maximum likelihood. With u the entries in
     falling order, r is the last j with u_j > (Σ_{i≤j} u_i − n)/j, and θ that mean at r is taken off
     every entry; what is negative then is 0.
-
-    Parameters
-    ----------
-    noisy : (…, m)
-    total : float
-        n ≥ 0.
-
-    Returns
-    -------
-    (…, m)
 
     Examples
     --------
@@ -210,18 +196,6 @@ def discretised(standard: Array, scale: float) -> Array:
     size of a standard Laplace variable L is exponential, sign(L) ⌊|L| b + c⌋ has just this law for
     c = b log(2/(1 + a)), which is at most ½ because (1 + a)/2 ≥ √a. The same L at several scales
     gives numbers that move together.
-
-    Parameters
-    ----------
-    standard : array
-        Laplace variables of scale 1.
-    scale : float
-        b ≥ 0; at 0 there is no noise.
-
-    Returns
-    -------
-    array
-        Whole numbers, in the same shape.
 
     Examples
     --------

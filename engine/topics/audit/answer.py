@@ -136,14 +136,9 @@ class Attack:
 def steps_of(
     attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
 ) -> Generator[audit.Progress, None, audit.Report]:
-    """Run the audit of one attack, step by step.
+    """Run the audit of one attack step by step: at most `tries` pairs of neighbouring data sets.
 
-    Parameters
-    ----------
-    tries : int
-        How many pairs of neighbouring data sets are tried at most.
-    runs : int
-        How many releases of each of the worst pair are made at most.
+    At most `runs` releases are made of each of the worst pairs.
     """
     if attack.source is not None and attack.source.facts.is_upload:
         raise InputError(
@@ -172,15 +167,7 @@ def audit_answer(attacks: Sequence[Attack]) -> list[list[audit.Progress]]:
 def finished(
     attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
 ) -> audit.Report:
-    """Run the whole audit of one attack.
-
-    Parameters
-    ----------
-    tries : int
-        How many pairs of neighbouring data sets are tried at most.
-    runs : int
-        How many releases of each of the worst pair are made at most.
-    """
+    """Run the whole audit of one attack; see `steps_of`."""
     return result_of(steps_of(replace(attack, seed=seed), tries, runs, seconds))
 
 

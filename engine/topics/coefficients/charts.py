@@ -148,14 +148,8 @@ def over_budgets(
 ) -> Chart:
     """Draw the error of every function against ε, on log axes, and of all together beside the rate.
 
-    Parameters
-    ----------
-    by_function : (epsilons, functions)
-        Errors in response units, NaN where nothing would be published.
-    names : sequence of str
-        Of the functions; the first is the intercept.
-    theory : mapping of str to (epsilons,), optional
-        Rates of all functions together by their names, in response units.
+    `by_function` is (epsilons, functions), NaN if nothing would be published; the first is the
+    intercept.
     """
     together = {} if theory is None else {TOGETHER: totals(by_function)}
     return small_charts.errors_over_budgets(

@@ -65,21 +65,9 @@ def side_by_side(
     units: int = 1,
     run_method: RunMethod = mean_over_budgets,
 ) -> list[MethodAnswer | RefusedMethod]:
-    """Run every method on the same curves, at every step of the slider.
+    """Run every method on the same curves, at every step of the slider; pure methods have δ = 0.
 
-    Parameters
-    ----------
-    source : Source
-        The curves, the same for all methods.
-    delta : float
-        δ of every site; methods of pure differential privacy run with δ = 0.
-    run_method : callable
-        Called as `mean_over_budgets`; a page passes its own, which keeps results.
-
-    Returns
-    -------
-    list of MethodAnswer or RefusedMethod
-        In the order of the methods.
+    A page passes its own `run_method`, which keeps results.
     """
     return [_run(source, method, delta, seed, units, run_method) for method in methods]
 
@@ -146,13 +134,7 @@ class Floor:
 
 
 def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | None:
-    """Compute the least error that an unbiased method with Gaussian noise can have.
-
-    Returns
-    -------
-    Floor or None
-        None where δ = 0, or people are not known to be normal.
-    """
+    """Compute the error floor of unbiased methods; None for δ = 0 or people who are not normal."""
     budgets = [Budget(epsilon, delta) for epsilon in EPSILON_STEPS]
     smallest = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
     if smallest is None:
@@ -186,18 +168,7 @@ def _run(
 
 
 def index_of_epsilon(epsilon: float) -> int:
-    """Find the index of a budget among the steps of the slider.
-
-    Returns
-    -------
-    int
-        Counted from 0.
-
-    Raises
-    ------
-    InputError
-        If it is not one of them.
-    """
+    """Find the index of a budget among the steps of the slider, from 0; refuse any other."""
     if epsilon not in EPSILON_STEPS:
         raise InputError(
             f"ε = {brief(epsilon)} is no step of the slider.",
@@ -210,13 +181,7 @@ def index_of_epsilon(epsilon: float) -> int:
 def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, float]]:
     """Find a round accuracy of the attacker that most methods reach, and their errors there.
 
-    Of accuracies that equally many methods reach it is the smallest.
-
-    Returns
-    -------
-    tuple of float and dict of str to float
-        The accuracy, and errors in response units by the labels of methods; NaN for methods that
-        do not reach it.
+    The smallest of those that equally many methods reach. Errors are NaN for methods that do not.
     """
     by_accuracy = {
         accuracy: {answer.label: _error_at(answer, accuracy) for answer in answers}

@@ -62,16 +62,8 @@ def sizes(
 ) -> Chart:
     """Draw errors of all methods on one logarithmic axis, a row for each, the smallest on top.
 
-    A row has a point for every budget, with the middle 90 % of its releases.
-
-    Parameters
-    ----------
-    lines : sequence of MethodErrors
-        The methods, all at the same budgets.
-    marked : sequence of int
-        Places of the budgets that are drawn.
-    floor : MethodErrors, optional
-        What no unbiased method with Gaussian noise is below; the lowest row.
+    A row has a point for every budget in `marked`, with the middle 90 % of its releases. `floor` is
+    what no unbiased method with Gaussian noise is below.
     """
     rows = sorted(
         (line for line in lines if np.isfinite(line.errors[[*marked]]).any()),
@@ -212,17 +204,7 @@ def difference(
     edge: float,
     caption: str,
 ) -> Chart:
-    """Draw possible releases less the non-private mean, on ± `edge`.
-
-    Parameters
-    ----------
-    times : (points,)
-        In their own unit.
-    differences : (draws, points)
-        In response units.
-    caption : str
-        What stands above the picture, for its text alternative.
-    """
+    """Draw possible releases (draws, points) less the non-private mean, on ± `edge`."""
     shade, dash, _ = method_style(line.key, line.family, line.variant)
     x, y = traces.joined(
         plain(times[::_EVERY], 4), [plain(curve, 4) for curve in differences[:, ::_EVERY]]
@@ -279,14 +261,7 @@ def against_risk(
 ) -> Chart:
     """Draw errors against the attacker’s accuracy, which means the same for all methods.
 
-    Parameters
-    ----------
-    marked : sequence of int
-        Places of the budgets with a marker.
-    highest_error : float
-        Errors beyond it say nothing and are left out.
-    floor : MethodErrors, optional
-        What no unbiased method with Gaussian noise is below; its look is its own.
+    Budgets in `marked` have a marker. Errors beyond `highest_error` say nothing and are left out.
     """
     visible = [(line, np.where(line.errors < highest_error, line.errors, np.nan)) for line in lines]
     visible = [(line, errors) for line, errors in visible if np.isfinite(errors).any()]
@@ -390,14 +365,7 @@ def agreeing_share(
 ) -> Chart:
     """Draw the share of releases that keep an answer by budget, with what simulation leaves open.
 
-    Budgets at which a method's errors are NaN have no point.
-
-    Parameters
-    ----------
-    answers : sequence of (MethodErrors, Agreeing)
-        A pair for each method, the one on screen first.
-    here : float or None
-        The ε on screen, one of `epsilons`.
+    The method on screen is first. Budgets at which a method's errors are NaN have no point.
     """
     data = [_kept_line(epsilons, line, share) for line, share in answers]
     index = [*epsilons].index(here) if here is not None else None

@@ -68,15 +68,7 @@ def cell(epsilon: float, error: str, odds: Odds) -> str:
 
 
 def smallest_error(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
-    """Say which method has the smallest error at a budget, and how far behind the next one is.
-
-    Parameters
-    ----------
-    errors : mapping of str to float
-        By label; those that are not finite would publish nothing.
-    written : mapping of str to str
-        The same errors with their unit, as all pages write them.
-    """
+    """Say which method has the smallest error at a budget; infinite errors mean refused."""
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if not known:
         return f"At **ε = {epsilon:g}** none of these methods would publish anything."
@@ -105,20 +97,7 @@ def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
 
 
 def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """State the errors where an attacker is right equally often, so where protection is the same.
-
-    Parameters
-    ----------
-    chance : float
-        Of a right guess, the same for all methods.
-    errors : mapping of str to float
-        By label; those that are not finite would publish nothing.
-
-    Returns
-    -------
-    str
-        Empty where fewer than two methods can be compared.
-    """
+    """State the errors where an attacker is right equally often; empty below two methods."""
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if len(known) < 2:
         return ""

@@ -353,19 +353,7 @@ def power_of_test(
     people: Sequence[int] = POWER_STEPS,
     repeats: int = 200,
 ) -> Power:
-    """Simulate the number of people a log-rank test needs, with and without noise.
-
-    Parameters
-    ----------
-    study : Study
-        Of two simulated groups; its number of people is varied.
-    target : float
-        The power to reach, from 0 to 1.
-    people : sequence of int
-        Numbers of people that are tried, increasing.
-    repeats : int
-        Number of data sets that are simulated for each number of people.
-    """
+    """Find the fewest of some numbers of people for a log-rank test, with and without noise."""
     facts = study.source.facts
     if not (isinstance(facts, EventFacts) and facts.groups):
         raise InputError(

@@ -29,13 +29,7 @@ MEANING = {
 
 
 def refused(answer: CountingAnswer) -> tuple[str, str]:
-    """Say instead of a picture that nothing would be released, and what would change it.
-
-    Returns
-    -------
-    tuple of str
-        A heading, and the sentence below it.
-    """
+    """Write heading and sentence for a refused release, with what would change it."""
     verdict, people = answer.verdict, answer.facts.people
     needed = whole(two_digits_up(verdict.curves_needed(answer.people)))
     epsilon = number(two_digits_up(verdict.epsilon_needed(answer.budget)))

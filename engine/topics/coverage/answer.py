@@ -134,15 +134,7 @@ class Limits:
 
     @classmethod
     def of(cls, off: Array, half: Array) -> Limits:
-        """Build the limits from values (repetitions, places).
-
-        Parameters
-        ----------
-        off : (repetitions, places)
-            Published value less the truth.
-        half : (repetitions, places)
-            Half the width of its limits.
-        """
+        """Build the limits from differences to the truth and half widths, both (repetitions, …)."""
         worst = np.argmax(np.abs(off) / np.maximum(half, 1e-300), axis=1)[:, None]
         return cls(*(np.take_along_axis(a, worst, axis=1)[:, 0] for a in (off, half)))
 
@@ -175,16 +167,9 @@ class CoverageAnswer:
 
 
 def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
-    """Return a mechanism that gives these limits: that on screen if it does, set accordingly.
+    """Return the mechanism on screen, set accordingly, if it gives these limits, else another.
 
-    Parameters
-    ----------
-    kind : str
-        Which band or interval: a key of `KINDS`.
-    mechanism : Mechanism
-        The method on screen; its settings are kept where it gives such limits.
-    where : float
-        The time on [0, 1] of limits at one time; others ignore it.
+    `where` on [0, 1] is the place of limits at one time.
     """
     requested = KINDS[kind]
     if requested.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):

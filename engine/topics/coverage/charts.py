@@ -16,15 +16,7 @@ from engine.topics.coverage.words import noun, target
 
 
 def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
-    """Draw all limits around their target at zero; misses stand out by colour and mark.
-
-    Parameters
-    ----------
-    limits : Limits
-        How far off each repetition is, and half the width of its limits.
-    half : float
-        Half the height of the axis, to be shared by charts that are compared.
-    """
+    """Draw all limits around zero, on ± `half`; misses stand out by colour and mark."""
     missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
     low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
     data = []

@@ -186,15 +186,7 @@ class Decision:
 
 
 def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
-    """Build the table of a source whose sites are given by their sizes alone.
-
-    Parameters
-    ----------
-    source : Source
-        The data whose sites are listed, a row for each.
-    noun : str
-        What a site is called, with a capital; its number follows.
-    """
+    """Build the table of a source whose sites are given by their sizes alone."""
     sizes = source.sizes
     observations = max(round(sizes.n_observations_per_curve), 1)
     return tuple(
@@ -217,13 +209,7 @@ def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
 
 
 def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
-    """Resize a source to the sites that take part; of real curves the twin of their facts.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be simulated.
-    """
+    """Resize a source to the sites that take part; of real curves the twin of their facts."""
     taking_part = [row for row in rows if row.included]
     if source.has_free_sites or not taking_part:
         site_table.checked(rows)
@@ -261,27 +247,8 @@ def profile_of(
 ) -> Generator[int, None, Profile]:
     """Simulate a study at every step of the budget scale; yield after each part of the work.
 
-    Parameters
-    ----------
-    source : Source
-        Curves of the kind that is studied; their sizes are those of `rows`.
-    rows : sequence of SiteRow
-        The table: people and observations of every site. All have one budget here.
-    delta : float or None
-        δ of every site; None for 1/n², the rule of all pages.
-    noise : str
-        Who adds it, one of `NoisePlace`; with "person" every person is a site of one curve,
-        and with "sums" sites add shares of the noise.
-
-    Returns
-    -------
-    generator
-        Its value is the `Profile`.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be simulated, or whatever the mechanism refuses.
+    Without δ it is 1/n², the rule of all pages. With noise "person" every person is a site of one
+    curve, and with "sums" sites add shares of the noise.
     """
     scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed)
     budgets = [scenario.budgets(epsilon) for epsilon in EPSILON_STEPS]
@@ -488,15 +455,7 @@ def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
 
 
 def usual_target(task: Task, facts: PublicFacts) -> float:
-    """Propose a first distance to ask for, in the unit of the result.
-
-    Parameters
-    ----------
-    task : Task
-        The task, which says what is published.
-    facts : PublicFacts
-        Public facts, with the range of the values.
-    """
+    """Propose a first distance to ask for, in the unit of the result."""
     if not task.has_value_unit:
         return _DEFAULT_DISTANCE
     if task.data is DataType.READINGS:
@@ -513,21 +472,7 @@ CLOSE = 1.02  # larger budgets may miss a target by so little: simulated distanc
 def decision(profile: Profile, target: float, confidence: str, records: int = 1) -> Decision:
     """Find the smallest budget of the scale that keeps a share of releases within the target.
 
-    Parameters
-    ----------
-    profile : Profile
-        Errors of the study at every ε.
-    target : float
-        The largest acceptable distance from what is estimated, in its unit.
-    confidence : str
-        How many releases of twenty are to stay within: a key of `SHARES`.
-    records : int
-        How many curves of one person are protected together.
-
-    Raises
-    ------
-    InputError
-        If the target is not above zero, or there is no such confidence.
+    `confidence` is a key of `SHARES`; `records` are curves of one person, protected together.
     """
     if confidence not in SHARES:
         raise InputError(

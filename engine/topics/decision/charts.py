@@ -193,12 +193,8 @@ def _distances(answer: Decision, option: Option) -> Chart:
 def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> Chart:
     """Draw the distance that so many releases stay within, over people and ε; the target's line.
 
-    Parameters
-    ----------
-    people : sequence of int
-        In all, by row; the study itself is one row more.
-    errors : sequence of (budgets, data sets, releases)
-        As `engine.topics.decision.answer.map_row` gives them.
+    `errors` has a row (budgets, data sets, releases) for each number of people, and one for the
+    study.
     """
     facts = answer.profile.facts
     known = _on_map(answer, people, errors)
@@ -273,18 +269,10 @@ def map_of_errors(
     unit: str,
     finding: str,
 ) -> Chart:
-    """Draw contours of the error, stronger where it is larger; a line where it is the target.
+    """Draw contours of errors (people, epsilons), stronger if larger; a line at the target.
 
-    Parameters
-    ----------
-    people, epsilons : sequence
-        Up and across, increasing.
-    errors : (people, epsilons)
-        In response units, NaN where nothing would be published.
-    here : (ε, people)
-        Of the diamond.
-    noun, unit : str
-        The noun for several persons, and the unit of values.
+    A diamond stands at `here`, (ε, people). Errors are in response units, NaN if nothing is
+    published.
     """
     known = errors[np.isfinite(errors)]
     data: list[Spec] = []

@@ -34,13 +34,7 @@ class EffectiveSize:
 
 
 def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
-    """Compute N of a study in which everybody's own device adds the noise.
-
-    Returns
-    -------
-    EffectiveSize or None
-        None where somebody else adds the noise, or where the method has no such rule.
-    """
+    """Compute N if everybody's own device adds the noise; else, or without a rule, None."""
     n, budget = profile.n_people, Budget(epsilon, profile.delta.value)
     rule = profile.study.mechanism.feasibility(profile.study.source.sizes, (budget,))
     if profile.noise is not NoisePlace.PERSON or rule is None:

@@ -268,13 +268,7 @@ def no_margin(answer: Decision) -> str:
 
 
 def jump(answer: Decision) -> str:
-    """Explain why the distance falls more than ε explains between two budgets side by side.
-
-    Returns
-    -------
-    str
-        Empty where it does not.
-    """
+    """Explain a distance that falls more than ε between neighbouring budgets; else empty."""
     n_functions, options = answer.profile.n_functions, [option for _, option in answer.options]
     for low, high in itertools.pairwise(options):
         at = [EPSILON_STEPS.index(option.budget.epsilon) for option in (low, high)]
@@ -296,10 +290,7 @@ def jump(answer: Decision) -> str:
 def contributions(answer: Decision) -> str:
     """Say which sites decide the result, at the recommended budget or else the largest one.
 
-    Returns
-    -------
-    str
-        Empty where sites are alike, or the result is not put together of what they release.
+    Empty if sites are alike, or the result is not put together of what they release.
     """
     profile, option = answer.profile, answer.chosen or answer.more_private
     if profile.weights is None or option is None:
@@ -354,13 +345,7 @@ def of_the_solver(answer: Decision) -> list[str]:
 
 
 def at_one_point(answer: Decision) -> str:
-    """State the possible error at one time if errors are about a whole function.
-
-    Returns
-    -------
-    str
-        Empty where no budget is chosen, or the profile has no band.
-    """
+    """State the possible error at one time if errors are of a whole function; else empty."""
     chosen = answer.chosen
     furthest = None if chosen is None else _at_the_noisiest_point(answer, chosen)
     if furthest is None:
@@ -425,13 +410,7 @@ def _beyond(distance: float, answer: Decision) -> str:
 
 
 def floor(answer: Decision) -> str:
-    """State the least possible error at the chosen budget, or else the largest one.
-
-    Returns
-    -------
-    str
-        Empty where there is no floor, or nothing would be published.
-    """
+    """State the least error at the chosen budget, or else the largest one; empty without it."""
     profile, option = answer.profile, answer.chosen or answer.more_private
     if profile.floor is None or option is None:
         return ""
@@ -446,13 +425,7 @@ def floor(answer: Decision) -> str:
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
-    """Say who is protected from whom, who must be trusted, and how often anybody is asked.
-
-    Returns
-    -------
-    dict of str to str
-        Sentences by their headings.
-    """
+    """Say by headings who is protected from whom, who is trusted, and how often one is asked."""
     facts, (site, several) = profile.facts, site_noun(profile.facts)
     person = escape(facts.person)
     if profile.noise is NoisePlace.PERSON:

@@ -86,21 +86,9 @@ def holdout_study(
 
     In each iteration a random third of every site's curves gives the average without protection,
     and the others go through the mechanism once at every budget, with the same noise. Simulated
-    curves are drawn once, too: as in the paper, all iterations split the same data.
-
-    Parameters
-    ----------
-    budgets : sequence of Budget
-        Budgets of every site, one for each release.
-    seed : int
-        Fixes the simulated data, the splits and the noise.
-    iterations : int
-        How many times the data are split at random.
-
-    Returns
-    -------
-    HoldoutStudy
-        Squared distances (budgets, iterations), NaN where nothing would be published.
+    curves are drawn once, too: as in the paper, all iterations split the same data. Distances are
+    squared, (budgets, iterations), NaN where nothing would be published. Distances are squared,
+    (budgets, iterations), NaN where nothing would be published.
 
     Notes
     -----
@@ -140,15 +128,6 @@ def release_range(
     runs: int = RUNS,
 ) -> ReleaseRange:
     """Measure the range of `runs` releases of all curves of one data set, at every budget.
-
-    Parameters
-    ----------
-    source : Source
-        The curves; one data set of them is released again and again.
-    budgets : sequence of Budget
-        Budgets of every site, one for each release.
-    runs : int
-        How many releases are made at each budget.
 
     Notes
     -----

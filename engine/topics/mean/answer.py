@@ -140,13 +140,7 @@ class MeanAnswer:
         return np.array([not self.is_refused(k) for k in range(len(self.budgets))])
 
     def error_at(self, epsilon: float) -> float | None:
-        """Interpolate the error of the study at an ε, between its budgets on log scales.
-
-        Returns
-        -------
-        float or None
-            None beyond the budgets at which something would be published.
-        """
+        """Interpolate the error at an ε between budgets on log scales; None beyond them."""
         known = self.published
         epsilons = np.array([budget.epsilon for budget in self.budgets])[known]
         if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
@@ -179,13 +173,7 @@ def mean_over_budgets(
     seed: int,
     epsilons: Sequence[float] = EPSILON_STEPS,
 ) -> MeanAnswer:
-    """Draw, release at every ε of each site, increasing, and measure in response units.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses: δ = 0, too few curves for the rounds, and so on.
-    """
+    """Draw, release at every ε of each site, increasing, and measure in response units."""
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
     studies.check_readings(
         source,
@@ -224,21 +212,9 @@ def mean_over_budgets(
 def with_budget(
     steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int, epsilon: float
 ) -> MeanAnswer:
-    """Put one more budget into a picture; only that one is computed.
+    """Put one more budget into a picture, with the δ of the others; only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
-
-    Parameters
-    ----------
-    steps : MeanAnswer
-        The answer at the steps of the slider.
-    epsilon : float
-        ε of the budget that is added; δ is that of the others.
-
-    Returns
-    -------
-    MeanAnswer
-        The same answer with this budget among its steps.
     """
     last = steps.budgets[-1]
     added = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
@@ -400,12 +376,9 @@ def errors_and_shares(
 def simulated(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> tuple[CurveData, Estimate]:
-    """Draw fresh data sets and their releases, the highest step after the budgets; see `studies`.
+    """Draw fresh data sets and their releases (budgets + 1, data sets, draws); see `studies`.
 
-    Returns
-    -------
-    CurveData, Estimate
-        Data sets, and releases (budgets + 1, data sets, draws) of them.
+    The step after the budgets is the highest.
     """
     study = Study(source=source, mechanism=mechanism, budgets=(budgets[0],), seed=seed)
     data = studies.data(study)
@@ -459,12 +432,9 @@ def drawn(
 def on_screen(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> tuple[CurveData, Estimate]:
-    """Draw the curves that are shown and their releases, the highest step after the budgets.
+    """Draw the curves on screen, one data set, and their releases (budgets + 1, 1, draws).
 
-    Returns
-    -------
-    CurveData, Estimate
-        One data set, and releases (budgets + 1, 1, draws) of it.
+    The step after the budgets is the highest.
     """
     data = studies.data_on_screen(source, seed)
     return data, studies.shown_releases(

@@ -246,13 +246,7 @@ class GroupedReleases:
         return int(self.is_void[budget].sum())
 
     def detected(self, budget: int) -> int:
-        """Count the releases that tell the groups apart at 5 %.
-
-        Returns
-        -------
-        int
-            Of `ASKED_DRAWS`.
-        """
+        """Count the releases, of `ASKED_DRAWS`, that tell the groups apart at 5 %."""
         return int((self.p[budget] < SIGNIFICANT).sum())
 
 

@@ -79,13 +79,7 @@ class ErrorParts:
 
 
 def error_parts(study: Study[CurveData]) -> ErrorParts:
-    """Split the errors of the picture at one budget.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses.
-    """
+    """Split the errors of the picture at one budget."""
     source, mechanism = study.source, study.mechanism
     scenario = source, mechanism, study.budgets, study.seed
     data, estimate = on_screen(*scenario)

@@ -89,15 +89,7 @@ class AtBudget:
 
 
 def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]) -> list[AtBudget]:
-    """Write the texts of the figure at every budget.
-
-    Parameters
-    ----------
-    answer : MeanAnswer
-        The picture, of any number of budgets.
-    odds : sequence of Odds
-        Gains of an attacker, one for each budget.
-    """
+    """Write the texts of the figure at every budget."""
     n_curves, errors = answer.data.n_curves, (answer.study.error, answer.study.within)
     in_words = [
         [
@@ -175,15 +167,7 @@ def _at_budget(
 def figure_payload(
     facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
 ) -> dict[str, Any]:
-    """Collect everything the browser needs to draw all budgets, as plain values.
-
-    `view` holds any number of budgets.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an array holds NaN.
-    """
+    """Collect everything the browser needs to draw any number of budgets, as plain values."""
     _check_shapes(view)
     if not len(view.budgets) == len(steps) == len(view.releases):
         raise ValueError("there must be one ε and one step for each budget")
@@ -298,11 +282,8 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
 def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) -> dict[str, Any]:
     """Collect what the browser needs to draw answers of releases at all budgets, as plain values.
 
-    Returns
-    -------
-    dict
-        Curves as differences from the mean without protection; a release without an
-        answer is drawn as it is.
+    Curves are differences from the mean without protection; a release without an answer stays as it
+    is.
     """
     n_draws = len(asked.marks[0])
     drawn = view.releases[:, :n_draws] - view.ordinary
@@ -376,10 +357,7 @@ def lines(
 def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
     """Collect what the browser needs to draw two groups and their difference; see `asked_payload`.
 
-    Returns
-    -------
-    dict
-        The first group in place of the release, the second beside it, the difference below.
+    The first group is in place of the release, the second beside it, the difference below.
     """
     n_draws = len(groups.texts[0])
     drawn = view.releases[:, :n_draws] - view.ordinary
@@ -478,22 +456,8 @@ def figure_message(
 ) -> dict[str, Any]:
     """Make the message to the browser that draws the figure.
 
-    Parameters
-    ----------
-    payload : dict
-        From `figure_payload`.
-    new_noise : bool
-        True if a button asks for fresh draws.
-    with_truth : bool
-        True to draw the true mean, if it is known.
-    save : str
-        "1-svg", "2-png" and so on: every new one saves the figure as a file.
-    anchors : sequence of Anchor
-        Marked under the slider where they lie on it.
-    asked, methods, theory : dict, optional
-        Answers of releases in the picture, and further views; each has a tag of its own.
-    on_page : bool
-        True if data, method and further views stand beside it.
+    `new_noise` asks for fresh draws. `save` is "1-svg", "2-png" and so on: every new one saves a
+    file.
     """
     now = {
         "rev": rev,

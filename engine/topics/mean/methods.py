@@ -69,14 +69,7 @@ def payload(
 ) -> dict[str, Any]:
     """Collect releases, errors and bounds of every method, as plain values.
 
-    Parameters
-    ----------
-    shown : MeanAnswer
-        What the figure shows: curves are sent as differences from its mean without protection.
-    found : mapping of Tile to MeanAnswer
-        Each method on the same curves, at the same budgets.
-    group : int
-        Curves of one person, for the attacker's accuracy.
+    All methods have the curves and budgets of `shown`; a person has `group` curves.
     """
     facts = shown.facts
     return tagged(

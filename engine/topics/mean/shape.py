@@ -113,15 +113,7 @@ def checked(question: ShapeQuery, facts: PublicFacts) -> ShapeQuery:
 
 
 def peak_times(curves: Curves, times: Array) -> Array:
-    """Find the time at which each curve is largest, the first of several: (…).
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    times : (points,)
-        Increasing.
-    """
+    """Find the time at which each curve (…, points) is largest, the first of several: (…)."""
     return np.asarray(times[np.argmax(curves, axis=-1)])
 
 
@@ -142,15 +134,7 @@ def _times_above(curves: Curves, times: Array, level: float) -> Array:
 
 
 def differences(curves: Curves, times: Array, first: float, second: float) -> Array:
-    """Subtract the value at the first time from that at the second: (…). Lines join the points.
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    times : (points,)
-        Increasing.
-    """
+    """Subtract the value at the first time from that at the second: (…). Lines join the points."""
     return _at(curves, times, second) - _at(curves, times, first)
 
 
@@ -161,15 +145,7 @@ def _at(curves: Curves, times: Array, time: float) -> Array:
 
 
 def crossing_times(curves: Curves, times: Array, level: float) -> Array:
-    """Find when each curve is first at the level: (…). Lines join the points; NaN for never.
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    times : (points,)
-        Increasing.
-    """
+    """Find when each curve is first at the level: (…). Lines join the points; NaN for never."""
     gap = curves - level
     crosses = gap[..., :-1] * gap[..., 1:] <= 0  # (…, points − 1): between neighbouring points
     k = np.argmax(crosses, axis=-1)
@@ -181,15 +157,7 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
 
 
 def answers(question: ShapeQuery, curves: Curves, times: Array) -> Array:
-    """Answer by each curve: a time or length of time (NaN for never), or a difference: (…).
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    times : (points,)
-        Increasing.
-    """
+    """Answer by each curve: a time or length of time (NaN for never), or a difference: (…)."""
     if question.kind == "peak":
         return peak_times(curves, times)
     if question.kind == "sign":
@@ -207,15 +175,6 @@ def agrees(
     """True for each curve that gives the answer of the reference (points,): (…).
 
     Places within the tolerance, the same sign, and no crossing where the reference has none.
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    reference : (points,)
-        The curve that answers right.
-    times : (points,)
-        Increasing.
     """
     features, right = answers(question, curves, times), answers(question, reference, times)
     if question.kind == "sign":
@@ -251,17 +210,7 @@ class Agreeing:
 
 
 def how_often(question: ShapeQuery, curves: Curves, reference: Array, times: Array) -> Agreeing:
-    """Count the curves (…, draws, points) that keep the answer of the reference: (…).
-
-    Parameters
-    ----------
-    curves : (…, draws, points)
-        In response units.
-    reference : (points,)
-        The curve that answers right.
-    times : (points,)
-        Increasing.
-    """
+    """Count the curves (…, draws, points) that keep the answer of the reference (points,): (…)."""
     same = agrees(question, curves, reference, times)
     return Agreeing(np.asarray(same.sum(axis=-1)), same.shape[-1])
 

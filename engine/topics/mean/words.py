@@ -87,15 +87,7 @@ def short(question: ShapeQuery, facts: PublicFacts) -> str:
 
 
 def reference(question: ShapeQuery, answer: float, facts: PublicFacts, is_truth: bool) -> str:
-    """State the answer of the reference curve.
-
-    Parameters
-    ----------
-    answer : float
-        A time, or how much the curve rises; NaN where it never reaches the level.
-    is_truth : bool
-        Whether it is that of the true mean.
-    """
+    """State the answer of the reference curve: a time or rise, NaN if it is never reached."""
     whose = f"The {'true mean' if is_truth else 'non-private mean'}"
     if question.kind == "peak":
         end = (

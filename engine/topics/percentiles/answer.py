@@ -135,15 +135,7 @@ def chart_method(name: str) -> PercentileCurves:
 
 
 def chart_people(name: str, before: Any = None) -> PopulationReadings:
-    """Simulate the people of such a chart.
-
-    Parameters
-    ----------
-    name : str
-        Name of a chart, one of `CHARTS`.
-    before : Source, optional
-        What was chosen before. The numbers of people and sites of simulated people stay.
-    """
+    """Simulate the people of a chart of `CHARTS`; numbers of people and sites stay as before."""
     population, observations = _PEOPLE_OF_CHARTS[name]
     sizes = (
         {"n_curves": before.n_curves, "n_servers": before.n_servers}

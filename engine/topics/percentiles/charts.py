@@ -113,15 +113,7 @@ def errors(answer: PercentilesAnswer) -> Chart:
 
 
 def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer) -> Chart:
-    """Draw the error of every percentile curve against ε, and of all together, on log axes.
-
-    Parameters
-    ----------
-    by_curve : (epsilons, T)
-        NaN where nothing is published.
-    answer : PercentilesAnswer
-        At the ε on screen.
-    """
+    """Draw the error (epsilons, T) of every percentile curve against ε, and of all, on log axes."""
     return small_charts.errors_over_budgets(
         epsilons,
         by_curve,

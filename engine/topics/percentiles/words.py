@@ -66,21 +66,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
 def planned(
     name: str, error: float, within: float, baseline: float | None, facts: PublicFacts
 ) -> str:
-    """State the error of one curve at the number of people that a plan ends at.
-
-    Parameters
-    ----------
-    error, within : float
-        Root mean squared distance, and what 95 % of releases stay within; infinite where nothing
-        would be published.
-    facts : PublicFacts
-        With the unit of values.
-
-    Returns
-    -------
-    str
-        Empty where nothing would be published.
-    """
+    """State the error of one curve at the planned people; empty if nothing is published."""
     if not math.isfinite(error):
         return ""
 

@@ -115,13 +115,7 @@ class PlannedStudy:
         )
 
     def moved(self, dial: str, value: float) -> PlannedStudy:
-        """The same with one dial at another value; counts are whole.
-
-        Parameters
-        ----------
-        value : float
-            Rounded where it is a count.
-        """
+        """Set one dial to another value; counts are rounded."""
         if dial == "epsilon":
             return replace(self, epsilon=float(f"{value:.6g}"))
         changed: dict[str, Any] = {dial: round(value)}
@@ -244,13 +238,7 @@ def usual_target(facts: PublicFacts) -> float:
 
 
 def plain(answer: PlanningAnswer) -> dict[str, Any]:
-    """Convert an answer to plain values, for JSON; infinite errors become None.
-
-    Returns
-    -------
-    dict
-        Numbers, texts, lists and dicts of them.
-    """
+    """Convert an answer to plain values, for JSON; infinite errors become None."""
 
     def row(measured: Measured) -> dict[str, Any]:
         at = measured.setting
@@ -300,11 +288,6 @@ def plan(
     """Answer one question; yields every measurement on the way and returns the answer.
 
     The search begins at the value of the unknown dial in `setting`.
-
-    Raises
-    ------
-    InputError
-        If the target is not positive, the dial is unknown, or sizes cannot be simulated.
     """
     _check(unknown, target)
     answer = yield from _solved(setting, unknown, target, seed, with_fixes)
@@ -494,20 +477,7 @@ def _summary(setting: PlannedStudy, budget: Budget, accuracy: Accuracy) -> Measu
 
 
 def bounds(setting: PlannedStudy, unknown: str) -> tuple[float, float]:
-    """Return the allowed values of a dial; sizes end where a data set would be too large.
-
-    Parameters
-    ----------
-    setting : PlannedStudy
-        The plan, whose other dials are kept.
-    unknown : str
-        The dial that is varied, one of `DIALS`.
-
-    Returns
-    -------
-    tuple of float
-        The lowest and the highest value of the dial.
-    """
+    """Return the lowest and highest value of a dial; sizes end where data sets get too large."""
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
     most_people = _MAX_PEOPLE if setting.source.holds_curves else _MAX_RECORDS
     if unknown != "epsilon":

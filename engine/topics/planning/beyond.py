@@ -56,16 +56,8 @@ class Beyond:
 def beyond(setting: PlannedStudy, dial: str, target: float, error: float, seed: int) -> Beyond:
     """Compute the effect of more people, observations or sites than in `setting`.
 
-    Parameters
-    ----------
-    setting : PlannedStudy
-        At the largest simulated value of the dial.
-    dial : "people", "observations", "sites" or "epsilon"
-        Of ε, which ends where protection does, only the floor is asked: the error without noise.
-    target : float
-        Error to reach, in response units, below `error`.
-    error : float
-        What is measured at `setting`, on the scale of the target.
+    `error` is measured at `setting`, the largest that is simulated, and above the target. For ε,
+    which ends where protection does, only the floor is asked: the error without noise.
     """
     here = float(getattr(setting, dial))
     if dial == "epsilon":

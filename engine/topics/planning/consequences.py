@@ -13,31 +13,14 @@ from engine.language.grammar import a, escape, of
 
 
 def way_of(spends: Sequence[Spend]) -> str:
-    """Say who adds the noise, from the senders: one holder, or every site by itself.
-
-    Returns
-    -------
-    str
-        "sites" or "holder": a ledger cannot tell a trusted centre from a holder.
-    """
+    """Say who adds the noise by the senders: "sites", or "holder", perhaps a trusted centre."""
     return "sites" if len({spend.server for spend in spends}) > 1 else "holder"
 
 
 def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") -> dict[str, str]:
-    """Write the five parts of the label by their headings.
+    """Write the five parts of the label by their headings, in Markdown; words of data are escaped.
 
-    Parameters
-    ----------
-    spends : sequence of Spend
-        A whole ledger, which is not empty.
-    arrangement : str
-        Who adds the noise: "holder", "sites", "sums" or "centre"; if empty, whoever does by the
-        ledger.
-
-    Returns
-    -------
-    dict of str to str
-        Every part is a sentence of Markdown; words of the data source are escaped.
+    `arrangement` is "holder", "sites", "sums" or "centre"; if empty, it follows from the ledger.
     """
     arrangement, unit = arrangement or way_of(spends), spends[0].unit.noun
     person, people = escape(facts.person), escape(facts.people)

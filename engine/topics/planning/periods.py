@@ -51,16 +51,9 @@ class Periods:
 
 
 def periods(total: Budget, n_periods: int, stays: int | None = None) -> Periods:
-    """Split a budget over periods, evenly by Gaussian differential privacy.
+    """Split a budget with δ > 0 over up to 1000 periods, evenly by Gaussian differential privacy.
 
-    Parameters
-    ----------
-    total : Budget
-        What a person may spend in all, with δ above 0.
-    n_periods : int
-        How many releases, 1 to 1000.
-    stays : int, optional
-        In how many of them a person is at most, which the ledger holds; all if left out.
+    A person is in at most `stays` of them, which the ledger holds; in all if left out.
 
     Examples
     --------

@@ -83,21 +83,8 @@ def people_for_difference(
 ) -> PowerPlan:
     """Find the fewest people in each group with which a difference at one time is seen so often.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated curves whose sizes can be changed: how one group's people look. Where it has
-        groups, the first is meant.
-    mechanism : Mechanism
-        With its settings; its releases need a covariance.
-    budget : Budget
-        Of each group's release; budgets of disjoint groups do not add.
-    difference : float
-        Of the two mean curves at that time, in response units.
-    power : float
-        Probability that the test at 5 % rejects.
-    max_people : int
-        People in each group beyond which none are tried.
+    The test is at 5 %; the first group of a source shows how people look. Budgets of disjoint
+    groups do not add.
     """
     facts = source.facts
     if not math.isfinite(difference) or difference == 0:
@@ -144,13 +131,10 @@ def difference_errors(
     unit_time: float,
     seed: int = 1,
 ) -> Array:
-    """Estimate standard errors of the difference of two groups at one time, from pairs of releases.
+    """Estimate standard errors of the difference of two groups at one time: (pairs,) of releases.
 
-    Returns
-    -------
-    (pairs,)
-        In response units: half the width of the 95 % interval over 1.96; infinite where a release
-        says nothing. All sizes share one seed, so that they are told apart more sharply.
+    Half the width of the 95 % interval over 1.96; infinite if a release says nothing. All sizes
+    share one seed, so that they are told apart more sharply.
     """
     if budget.is_pure:
         raise InputError(

@@ -24,17 +24,7 @@ METHOD = (
 
 
 def question(setting: PlannedStudy, unknown: str, target: float, facts: PublicFacts) -> str:
-    """Ask the question in one sentence, with the open dial as a blank.
-
-    Parameters
-    ----------
-    setting : PlannedStudy
-        All dials, of which the open one is not looked at.
-    unknown : str
-        The open dial: "error", "epsilon", "people", "observations" or "sites".
-    target : float
-        The error that is asked for, in the unit of values.
-    """
+    """Ask the question in one sentence, with the open dial as a blank."""
     parts = {
         "epsilon": f"{setting.epsilon:g}",
         "people": _count(setting.people),
@@ -249,15 +239,7 @@ def _found_error(answer: PlanningAnswer, facts: PublicFacts) -> str:
 
 
 def accuracy(answer: PlanningAnswer, facts: PublicFacts) -> str:
-    """State the error at the answer as on every page; empty if nothing would be published.
-
-    Parameters
-    ----------
-    answer : PlanningAnswer
-        From `engine.topics.planning.answer`.
-    facts : PublicFacts
-        Its unit of values is that of errors.
-    """
+    """State the error at the answer as on every page; empty if nothing would be published."""
     there = answer.reached
     if not math.isfinite(there.error):
         return ""

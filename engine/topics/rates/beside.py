@@ -42,23 +42,9 @@ def beside_errors(
     errors: Array,
     rate_epsilons: Sequence[float] = (),
 ) -> Beside | None:
-    """Fit the constants of a problem's rate to errors that were simulated.
+    """Fit the constants of a problem's rate to simulated errors (epsilons,), NaN if not published.
 
-    Parameters
-    ----------
-    source : Source
-        What was simulated; its public sizes are used.
-    mechanism : Mechanism
-        Its smoothness is that of the rate, where it has one.
-    errors : (epsilons,)
-        Root mean squared distances from the truth; NaN where nothing would be published.
-    rate_epsilons : sequence of float
-        Every ε at which the rate is shown; those of the study if empty.
-
-    Returns
-    -------
-    Beside or None
-        None where the problem has no rate in public sizes, or too little is published.
+    None if the problem has no rate in public sizes, or too little is published.
     """
     smoothness = getattr(mechanism, "smoothness", None)
     rate = of_problem(task, source, **({} if smoothness is None else {"smoothness": smoothness}))

@@ -163,23 +163,9 @@ class ByEye:
 
 
 def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
-    """Draw numbers again and again, and estimate their mean under every kind of trust.
+    """Draw n numbers of each of S people or sites; estimate their mean under every kind of trust.
 
-    Parameters
-    ----------
-    people : int
-        S, people or sites.
-    numbers : int
-        n, numbers of each.
-    epsilon : float
-        Of every setting, with δ = 0.
-    seed : int
-        Of data and noise; all settings see the same data sets.
-
-    Returns
-    -------
-    ByEye
-        At most 40 dots for each setting, fewer of many numbers.
+    At most 40 dots for each setting, fewer of many numbers; δ = 0, and all see the same data sets.
 
     Examples
     --------

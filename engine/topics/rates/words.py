@@ -258,15 +258,7 @@ def whose(mechanism: Mechanism, of: Rate) -> str:
 
 
 def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) -> str:
-    """State the measured slope with its 95 % interval, that of the rate, and the conclusion.
-
-    Parameters
-    ----------
-    comparison : Comparison or None
-        None where too few points were measured.
-    is_proved : bool
-        Whether the rate bounds the errors of this very method.
-    """
+    """State the measured slope with its 95 % interval, that of the rate, and the conclusion."""
     if comparison is None:
         return "Too few points to draw a line through."
     beside = comparison.agreement
@@ -299,15 +291,7 @@ def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) 
 def smaller(
     errors: Sequence[MeasuredError], others: Sequence[MeasuredError], here: float, symbol: str
 ) -> str:
-    """State the ratio of two methods' squared errors, at the nearest value.
-
-    Parameters
-    ----------
-    errors, others : sequence of MeasuredError
-        Of the method and of the other, at the same values.
-    here : float
-        The value of the symbol on screen.
-    """
+    """State the ratio of two methods' squared errors, at the nearest value."""
     pairs = [
         (first, second)
         for first, second in zip(errors, others, strict=False)

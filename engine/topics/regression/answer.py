@@ -371,13 +371,7 @@ class ByLevel:
 
 
 def methods() -> dict[str, Method]:
-    """List the ways of making whole curves, by what they are called.
-
-    Returns
-    -------
-    dict
-        Methods by their labels, the default first.
-    """
+    """List the ways of making whole curves by their labels, the default first."""
     return {
         label: cls(**settings)
         for cls in mechanisms.all()
@@ -468,15 +462,7 @@ def point_answer(
     point: float,
     seed: int,
 ) -> PointAnswer:
-    """Release the value at `point`, on [0, 1], once, with its interval.
-
-    Parameters
-    ----------
-    whole : CurvePlan
-        The plan of the whole curve, whose noise at the point is shown beside.
-    point : float
-        Where the value is released: a time from 0 to 1.
-    """
+    """Release the value at `point`, on [0, 1], once, with its interval."""
     readings = network.source(source)
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
     method = checked.mechanism
@@ -539,13 +525,6 @@ def cost_of_privacy(
     """Compute the cost by the rates, for as many equal sites with the same total; no constants.
 
     At a point the smoothness is usually that of its method.
-
-    Parameters
-    ----------
-    smoothness : float
-        Smoothness γ of the whole curve.
-    smoothness_at_a_point : float, optional
-        Smoothness γ of the curve at a point.
     """
     if smoothness_at_a_point is None:
         smoothness_at_a_point = WaveletPointwise().smoothness
@@ -569,15 +548,10 @@ def _smallest_useful_epsilon(network: Network) -> float:
 def planned_cost(
     mechanism: WaveletGlobal, facts: PublicFacts, network: Network
 ) -> tuple[Array, Array]:
-    """Compute ε, and the factor by which privacy raises the bound that the plan minimises.
+    """Compute ε, increasing, and the factor by which privacy raises the planned bound: both (k,).
 
     The bound has all its constants, holds for the whole class of curves, and is B where nothing is
     released.
-
-    Returns
-    -------
-    pair of (k,)
-        Values of ε, increasing, and the factor at each of them.
     """
     n, sites = network.n_readings // network.n_sites, network.n_sites
     sizes = Sizes((n,) * sites, n * sites, 1)

@@ -168,15 +168,7 @@ def by_level(levels: ByLevel) -> Chart:
 
 
 def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
-    """Draw the released value at one point, over the true curve or the one without privacy.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        Of the whole curve, for what lies below.
-    estimate : PointAnswer
-        The value at the point, with its interval if there is one.
-    """
+    """Draw the released value at one point, over the true curve or the one without privacy."""
     position = _positions(answer.facts, np.array([estimate.point]))
     under = (
         _curve(answer, "True curve", answer.truth, "truth", 1.6)
@@ -222,12 +214,7 @@ def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
 def cost(costs: CostOfPrivacy, planned: tuple[Array, Array]) -> Chart:
     """Draw the factor by which privacy raises the error, by ε, with the elbows of both tasks.
 
-    Parameters
-    ----------
-    costs : CostOfPrivacy
-        By the rates, for the whole curve and for one point.
-    planned : pair of (k,)
-        ε, and the same number for the whole curve by the bound of its plan.
+    `planned` has ε and the same factor for the whole curve by the bound of its plan.
     """
     epsilons, times = planned
     x, highest = (

@@ -132,14 +132,8 @@ _REGIMES = {
 def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> str:
     """Say which sites privacy holds back, with D and the regime of the theorem.
 
-    Rates leave out constants: where the exact error says otherwise, so is said.
-
-    Parameters
-    ----------
-    gamma : float
-        Smoothness as the rate has it: α for the whole curve, α − 1/p at one point.
-    risk : RiskParts, optional
-        The exact error, where it is known.
+    Rates leave out constants: where the exact error says otherwise, so is said. The smoothness γ is
+    α for the whole curve and α − 1/p at one point.
     """
     theory = network.theory()
     count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
@@ -317,17 +311,7 @@ def planned_cost(planned: tuple[Array, Array]) -> str:
 
 
 def worst(pair: WorstPair, clip: float, facts: PublicFacts) -> str:
-    """Describe the pair of observations that changes a message most.
-
-    Parameters
-    ----------
-    pair : WorstPair
-        Two observations and what exchanging them does, in units of τ/n.
-    clip : float
-        τ, in the unit of values: observations are clipped that far from the middle.
-    facts : PublicFacts
-        Ranges and units.
-    """
+    """Describe the pair of observations that changes a message most; values are clipped at ± τ."""
     ratio = pair.printed / pair.exact
     high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
     text = (

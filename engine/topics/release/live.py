@@ -40,13 +40,7 @@ class ReleasedPage(NamedTuple):
 
 
 def read(card: bytes, table: bytes) -> ReleasedPage:
-    """Read the two published files of a release.
-
-    Raises
-    ------
-    InputError
-        If they are no guarantee card and no table of a curve.
-    """
+    """Read the two published files of a release: a guarantee card and a table of a curve."""
     stated = entrance.json_of(card.decode("utf-8", "replace"), "a guarantee card")
     if not isinstance(stated, Mapping) or stated.get("kind") != "differential privacy guarantee":
         raise InputError(

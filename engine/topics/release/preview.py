@@ -149,22 +149,8 @@ def release_preview(
 ) -> ReleasePreview:
     """Simulate data from stated facts and release them.
 
-    Parameters
-    ----------
-    facts, sizes
-        Of the data that would be published: all that is looked at.
-    budget : Budget
-        The one that the rehearsal plans the mechanism with.
-    seed : int
-        Of the simulation; a release has none.
-    requested : Budget, optional
-        The one that was asked for, of which certification leaves all but a thousandth. Errors of a
-        mean curve are those of its study, which a plan of the same data shows. Default: `budget`.
-
-    Raises
-    ------
-    InputError
-        If the sizes are too large to be simulated for a picture, or what the mechanism refuses.
+    The mechanism is planned with `budget`; `requested` is the one asked for, of which certification
+    leaves all but a thousandth. Errors of a mean curve are those of its study.
     """
     facts.check_stated()
     twin = _twin(facts, sizes, mechanism)

@@ -386,15 +386,7 @@ class _Possible:
 
 
 def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed: int) -> _Possible:
-    """Release the curves on screen; real ones as often as a study does.
-
-    Parameters
-    ----------
-    source : Source
-        The curves of all sites in the table.
-    case : _Case
-        Which sites take part, with their budgets, and whether they are pooled.
-    """
+    """Release the curves on screen; real ones as often as a study does."""
     data = case.of(studies.data_on_screen(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
     estimate = studies.shown_releases(
@@ -420,17 +412,7 @@ def measured(study: Study[CurveData], is_to_pool: bool) -> _Measured:
 def average(
     source: Source[CurveData], mechanism: Mechanism, included: tuple[int, ...], seed: int
 ) -> Array:
-    """Average some rows' curves on screen without protection: (GRID_SIZE,).
-
-    Parameters
-    ----------
-    source : Source
-        The curves of all sites in the table.
-    mechanism : Mechanism
-        The method, whose fit without noise is the average of simulated curves.
-    included : tuple of int
-        Indices of the rows that take part, counted from 0.
-    """
+    """Average some rows' curves on screen without protection: (GRID_SIZE,)."""
     estimate = (
         mechanism.without_protection(studies.data_on_screen(source, seed).of_servers(included))
         if source.is_random

@@ -32,15 +32,7 @@ def panels(
 ) -> list[tuple[str, Chart]]:
     """Draw pictures with the same axes, each with its title: 20 releases, dashed without noise.
 
-    Where nothing would be published a panel says so.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        Sites and what they reach together, at a trusted centre, and alone.
-    difference : bool
-        Whether all are drawn less the non-private mean, since a small error is not
-        seen on the scale of the values.
+    A refused panel says so. A `difference` from the non-private mean shows a small error.
     """
     best = federation.members[federation.best].row.name
     named = (

@@ -229,11 +229,6 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     Names may be left out altogether; missing, repeated or long ones are numbered. Without a third
     column everybody has `observations`. Nothing is skipped: a cell that does not fit is refused.
 
-    Raises
-    ------
-    InputError
-        That names the line that cannot be read, or as `checked` does.
-
     Examples
     --------
     >>> [row.n_curves for row in pasted("Hospital;Patients\nNorth;150\nSouth;90")]

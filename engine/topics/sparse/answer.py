@@ -191,15 +191,7 @@ class Calculation:
 def feasibility(
     mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, budget: Budget, smallest: float
 ) -> Calculation:
-    """Compute the noise at these public sizes beside a coefficient of the stated size.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Numbers of rows on every machine, and of features.
-    smallest : float
-        The smallest coefficient that matters, in response units.
-    """
+    """Compute the noise at these public sizes beside a coefficient of the stated size."""
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
     proved = accounting.least_guarantee(mechanism.plan(Public(sizes, facts), budgets).spends)
@@ -229,19 +221,7 @@ def over_budgets(
 ) -> ErrorsByBudget:
     """Measure errors on the same rows at several budgets, by every method, the chosen one first.
 
-    Parameters
-    ----------
-    source : Source
-        Where the rows come from.
-    mechanism : SparseNewton or SparseRegression
-        The chosen method with its settings; the others take over its sparsity.
-    seed : int
-        Fixes the simulated rows and the noise.
-
-    Returns
-    -------
-    ErrorsByBudget
-        In response units.
+    The other methods take over its sparsity.
     """
     data = _rows_shown(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]

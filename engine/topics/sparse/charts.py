@@ -124,15 +124,7 @@ def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int
 def over_budgets(
     lines: ErrorsByBudget, here: float, theory: Mapping[str, Array] | None = None
 ) -> Chart:
-    """Draw the typical error of every method against ε; level lines are those without privacy.
-
-    Parameters
-    ----------
-    lines : ErrorsByBudget
-        Errors by method and ε.
-    theory : mapping of str to (budgets,), optional
-        Rates fitted to the first way by their names.
-    """
+    """Draw the typical error of every method against ε; level lines are those without privacy."""
     rates = {name: plain(rate) for name, rate in (theory or {}).items()}
     first, last = lines.epsilons[0], lines.epsilons[-1]
     every = [*np.concatenate(list(lines.private.values())), *lines.ordinary.values()]
@@ -335,17 +327,7 @@ def trust(
     label: str,
     here: Mapping[str, float],
 ) -> Chart:
-    """Draw errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
-
-    Parameters
-    ----------
-    errors : mapping of str to sequence
-        By who is trusted, each as long as `sizes`; those that are not finite are left out.
-    sizes : sequence of float
-        Of the size that changes, or ε, increasing.
-    here : mapping of str to float
-        Errors at the default sizes, by who is trusted.
-    """
+    """Draw errors of a sparse mean by who is trusted, along one size or ε; both axes in logs."""
     known = [v for values in errors.values() for v in values if np.isfinite(v) and v > 0]
     data = [
         _member(k, name, sizes, values, "sparse" if k < 3 else "without")

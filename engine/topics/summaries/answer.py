@@ -315,20 +315,7 @@ class Components:
 
 
 def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
-    """Find principal components of the chosen method's releases, without any further budget.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Methods side by side; the first is the chosen one.
-    source : Source
-        Where the records come from.
-
-    Returns
-    -------
-    Components or None
-        None where the release is no covariance, or is refused.
-    """
+    """Find principal components of the chosen method's releases; None if they are no covariance."""
     chosen = answer.results[0]
     if not answer.is_surface or chosen.releases is None:
         return None

@@ -33,15 +33,7 @@ _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
 
 
 def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
-    """Draw possible releases of one function over the estimate without privacy.
-
-    Parameters
-    ----------
-    result : MethodResult
-        Of a method that can publish something.
-    k : int
-        Which of the functions, counted from 0.
-    """
+    """Draw possible releases of function `k`, from 0, over the estimate without privacy."""
     assert result.releases is not None
     x = plain(answer.axis)
     table = {
@@ -241,15 +233,7 @@ def _private_share(parts: Mapping[str, Array]) -> str:
 
 
 def component(components: Components, k: int, facts: PublicFacts) -> Chart:
-    """Draw one principal component of all releases, and of the covariance without privacy.
-
-    Parameters
-    ----------
-    k : int
-        The place of the component, from 0 on.
-    facts : PublicFacts
-        Name and unit of time.
-    """
+    """Draw principal component `k`, from 0, of all releases and of the unprotected covariance."""
     x = plain(components.axis)
     data = [
         _many(x, components.releases[:, k], "functional"),

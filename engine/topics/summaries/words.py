@@ -35,13 +35,7 @@ def guarantee(result: MethodResult) -> str:
 
 
 def off(results: Sequence[MethodResult]) -> dict[str, str]:
-    """State the error of each method that can publish anything.
-
-    Returns
-    -------
-    dict of str to str
-        Written errors by label.
-    """
+    """State by label the error of each method that can publish anything."""
     known = {result.label: result.error for result in results if result.errors is not None}
     return {label: number(error) for label, error in known.items()}
 

@@ -22,15 +22,8 @@ _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
 def along_axis(view: SweepView, labels: Mapping[str, str], unit: str) -> Chart:
     """Draw mean squared errors with 95 % intervals; dotted: the rate, its constants fitted.
 
-    Hollow points are those at which the method would publish nothing. Log axes where all values
-    are above zero.
-
-    Parameters
-    ----------
-    view : SweepView
-        A line for each value of the other axis.
-    labels : mapping of str to str
-        What the axes are called, by their keys.
+    Hollow points are those at which the method would publish nothing. Log axes where all values are
+    above zero.
     """
     data: list[Spec] = []
     for k, line in enumerate(view.lines):

@@ -69,13 +69,7 @@ class Framed:
 def framed(
     content: bytes, encoding: str = "", sheet: str = "", limits: FileLimits = LIMITS
 ) -> Framed:
-    """Cut a file into lines and cells, as it most likely is meant.
-
-    Raises
-    ------
-    InputError
-        If it is empty, too large, of another kind, or no table.
-    """
+    """Cut a file into lines and cells, as it most likely is meant."""
     check_bytes(content, limits)
     content = as_text(content, limits)
     if is_workbook(content) and not is_archive_of_tables(content):

@@ -191,13 +191,14 @@ def assets() -> Assets:
 class FromMemory:
     """Answers for files of the front end; everything else is the framework's."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, held: Assets | None = None) -> None:
+        self._app, self._held = app, held
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         query = scope.get("query_string", b"").decode("latin-1")
-        asset = assets().find(place(scope) or "", query) if is_read else None
+        held = self._held or assets()
+        asset = held.find(place(scope) or "", query) if is_read else None
         if asset is None:
             await self._app(scope, receive, send)
         else:

@@ -39,13 +39,14 @@ _in_workers = False
 class _Pace:
     """Detection of visitors who are still moving a control, and will not see what is on its way."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self.running = 0  # runs of the page that wait for a result now
         self.given_up = -_MOVING_SECONDS
 
     @property
     def is_moving(self) -> bool:
-        return self.running > 0 or time.monotonic() - self.given_up < _MOVING_SECONDS
+        return self.running > 0 or self._clock() - self.given_up < _MOVING_SECONDS
 
     @contextmanager
     def followed(self) -> Iterator[None]:
@@ -55,7 +56,7 @@ class _Pace:
             yield
         except BaseException as end:
             if not isinstance(end, Exception) or type(end).__module__.startswith("streamlit"):
-                self.given_up = time.monotonic()
+                self.given_up = self._clock()
             raise
         finally:
             self.running -= 1

@@ -36,10 +36,8 @@ Ts = TypeVarTuple("Ts")
 _MAX_KEPT = 32  # jobs that have ended
 _MAX_MEGABYTES = 2000  # memory of a job beyond its worker's own
 _MAX_OF_ONE = 8  # jobs of one visitor that run or wait
-_ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # between looks at the stop flag
 _NICENESS = 10  # the pages come first
-_SHORT_SECONDS = 0.5  # shorter running times count as equal
 _LATER_SECONDS = 4.0  # handicap of jobs that no page waits for
 # Modules that most jobs use. A new worker imports them before a visitor waits for its answer.
 _MODULES = (
@@ -72,6 +70,9 @@ class Job:
     which a person can put right, or a `fault`: the name of the error without its message, because
     a message may quote a reading. `is_later` says that no page waits for it to stand.
     """
+
+    absent_seconds = 90.0  # a browser asks at least once a minute, even for a hidden page
+    short_seconds = 0.5  # shorter running times count as equal
 
     def __init__(
         self,
@@ -149,7 +150,7 @@ class Job:
     @property
     def _is_watched(self) -> bool:
         """True if a recently active visitor watches."""
-        lately = time.monotonic() - _ABSENT_SECONDS
+        lately = time.monotonic() - self.absent_seconds
         return any(when > lately for when in list(self._seen.values()))
 
     @property
@@ -176,7 +177,7 @@ class Job:
         if self.is_left:
             return math.inf, self._came
         seconds = self.seconds + _LATER_SECONDS * self.is_later
-        return int(math.log2(max(1.0, seconds / _SHORT_SECONDS))), self._came
+        return int(math.log2(max(1.0, seconds / self.short_seconds))), self._came
 
     @property
     def _worth_sharing(self) -> bool:

@@ -155,8 +155,8 @@ class OneFileEach:
     The framework would keep every file until its visitor leaves.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, admitted: Visitors = _VISITORS) -> None:
+        self._app, self._admitted = app, admitted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_sent = scope["type"] == "http" and scope["method"] == "PUT"
@@ -165,7 +165,7 @@ class OneFileEach:
             await self._app(scope, receive, send)
             return
         session, _, file = below.removeprefix(UPLOADS).partition("/")
-        if not _VISITORS.are_in(session) or not takes_files(_host(scope), _address()):
+        if not self._admitted.are_in(session) or not takes_files(_host(scope), _address()):
             await refuse(send, 403, "No page is open for this upload.")
             return
         await self._app(scope, receive, send)
@@ -186,6 +186,8 @@ def _address() -> str | None:
 
 def drop_files(session: str, but: str = "") -> None:
     """Forget the files of a session, except one."""
+    if not Runtime.exists():
+        return
     files: Any = Runtime.instance().uploaded_file_mgr
     for file in [*files.file_storage.get(session, ())]:
         if file != but:
@@ -210,7 +212,7 @@ async def housekeeping(_: Any) -> AsyncIterator[None]:
     spare_the_log()
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # returns freed memory
     return_large_blocks()
-    task = asyncio.create_task(_keep_house())
+    task = asyncio.create_task(keep_house())
     try:
         yield
     finally:
@@ -219,19 +221,21 @@ async def housekeeping(_: Any) -> AsyncIterator[None]:
             await task
 
 
-async def _keep_house() -> None:
+async def keep_house(
+    look_seconds: float = _LOOK_SECONDS, give_back: Callable[[], None] | None = None
+) -> None:
     """Close the sessions of those who have left, and give memory back then and every half minute.
 
     The framework would collect garbage after every run of a page, several times as long as the run
     itself; `.streamlit/config.toml` prevents it.
     """
     for look in itertools.count(1):
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(look_seconds)
         left = _VISITORS.gone(time.monotonic())
         for session in left:
             Runtime.instance().close_session(session)
         if left or look % _TIDY_EVERY == 0:
-            await asyncio.to_thread(give_memory_back)
+            await asyncio.to_thread(give_back or give_memory_back)
 
 
 def give_memory_back() -> None:

@@ -34,26 +34,9 @@ def have_finer_detail(
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
     which belong to curves without ends, they should vanish. Of 14 cosines and more the last five to
-    eight are looked at: steps leave traces in all of them.
-
-    Parameters
-    ----------
-    centre : (…, r)
-        Released coefficients.
-    covariance : (…, r, r)
-        Of them.
-    half_width : (…)
-        Of a pointwise band, averaged over the time range.
-    material : float, optional
-        The least misfit of the last four that matters, in half widths. None: by the rule of
-        `constants.MATERIAL` for each.
-    misfit : float
-        How probable by chance it may be at most.
-
-    Returns
-    -------
-    (…) of bool
-        False for fewer than six functions, which leave nothing to compare.
+    eight are looked at: steps leave traces in all of them. False for fewer than six functions.
+    Coefficients are (…, r), the pointwise `half_width` (…) is averaged over time; `material` is the
+    least misfit that matters, in half widths, and `misfit` its largest probability by chance.
     """
     size, last = centre.shape[-1], _LAST
     if size < CHECKED_FROM:
@@ -89,23 +72,8 @@ def have_steep_ends(
     """True where an end would move on by several half-widths if more coefficients told of it.
 
     How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it
-    is by all coefficients than by half of them.
-
-    Parameters
-    ----------
-    centre : (…, r)
-        Released coefficients.
-    covariance : (…, r, r)
-        Of them.
-    half_width : (…)
-        Of a pointwise band, averaged over the time range.
-    still_moving : float
-        Half widths by which an end moves on at least.
-
-    Returns
-    -------
-    (…) of bool
-        False for Fourier functions, and for so few cosines that half of them tell no slope.
+    is by all coefficients (…, r) than by half of them. The pointwise `half_width` (…) is averaged
+    over time. False for Fourier functions, and for so few cosines that half of them tell no slope.
     """
     size = centre.shape[-1]
     tails = basis.end_tails(size, np.array([0.0, 1.0]))

@@ -220,12 +220,9 @@ class FirstMessage:
     ) -> Array:
         """Compute each person's part of the averages, unweighted: (repeats, numbers, people).
 
-        Parameters
-        ----------
-        times, side : (repeats, N)
-            On [0, 1]; and 0 below the bounds, 1 above, 2 between, negative for no number.
-        regressors : (repeats, K, people), optional
-            G within [−1, 1], the first 1; all 0 where a covariate is no number.
+        Times (repeats, N) are on [0, 1]; a side is 0 below the bounds, 1 above, 2 between, negative
+        for no number. Regressors (repeats, K, people) are within [−1, 1], the first 1; all 0 for a
+        missing covariate.
         """
         blocks: list[Array] = []
         is_number = (side >= 0) & np.isfinite(times)
@@ -632,21 +629,10 @@ def _of_bounds(question: Question, beyond: Array, noise: Array) -> tuple[Check, 
 def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Array]:
     """Judge the last message, and by how many radii the band is widened for it.
 
-    Parameters
-    ----------
-    shares, usual : (…, 2)
-        Of people beyond one and beyond two radii, as pooled; and what the reference law puts there.
-    noise : (…)
-        Standard deviation of the noise in each.
-
-    Returns
-    -------
-    check : Check
-        Void where people are beyond two radii, more than noise makes of none; untested where half
-        of all could be.
-    radii : (…)
-        0 unless people are beyond two, or more than noise makes of none beyond one that is so wide
-        that usual people hardly ever are.
+    Shares (…, 2) are of people beyond one and beyond two radii. The check is void if people are
+    beyond two radii, more than noise makes of none, and untested if half of all could be. Radii (…)
+    are 0 unless people are beyond two, or more than noise makes of none beyond one that is so wide
+    that usual people hardly ever are.
     """
     excess = shares - usual
     limit = np.maximum(quantile(_FAR_LEVEL) * noise, _FAR)

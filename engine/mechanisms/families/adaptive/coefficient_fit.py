@@ -112,13 +112,7 @@ class CoefficientEvidence(Evidence):
 
 
 class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
-    """The model with covariates.
-
-    Parameters
-    ----------
-    declared : Array or None
-        (K, K), second moments of the regressors where they are stated, else None.
-    """
+    """The model with covariates; `declared` are stated second moments of regressors, (K, K)."""
 
     def __init__(
         self,

@@ -28,13 +28,7 @@ _FEW = 100.0  # N below which more is spent on looking; its split everywhere cos
 
 
 def joint_shares(effective: float) -> tuple[float, ...]:
-    """Shares of μ² of the four joint releases, with or without a band.
-
-    Returns
-    -------
-    tuple of float
-        They sum to 1.
-    """
+    """Shares of μ² of the four joint releases, with or without a band; they sum to 1."""
     return _JOINT_SHARES_FEW if effective < _FEW else _JOINT_SHARES
 
 

@@ -62,33 +62,13 @@ class NoiseFilter(Protocol):
         response: Array | None,
         design: Combined | None,
     ) -> tuple[Array, Array, NoiseFilter]:
-        """The step of the centre after a measurement.
+        """Take the step of the centre after a measurement x (…, p): step, innovation and filter.
 
-        Parameters
-        ----------
-        measured : (…, p)
-            x.
-        noise : (…, p)
-            Variance of the noise in it.
-        slope : (…, p)
-            J.
-        sampling : (…, p)
-            The variance that sampling variability gives x/J.
-        response : (…, p, p)
-            J M where the design is stated.
-        design : Combined or None
-            M where it was released.
-
-        Returns
-        -------
-        step : (…, p)
-            Of the centre.
-        innovation : (…)
-            Mean square of x over the variance that the centre's error and noise give it, and chance
-            in who takes part: at most about 1 where what is assumed holds. Chance moves centre and
-            measurement alike; it is added so that steps that do not matter beside it stay small.
-        filter : NoiseFilter
-            As it is afterwards.
+        J is `slope`, and `sampling` the variance that sampling variability gives x/J. M is released
+        as `design`, or J M stated as `response`. The innovation (…) is the mean square of x over
+        the variance that the centre's error and noise give it, and chance in who takes part: at
+        most about 1 if what is assumed holds. Chance moves centre and measurement alike; it is
+        added so that steps that do not matter beside it stay small.
         """
 
     def widened(self, allowance: Array) -> NoiseFilter:
@@ -147,16 +127,9 @@ class Joint:
 
     @classmethod
     def start(cls, variance: Array, prior: Array, doubt: Array | None = None) -> Joint:
-        """A filter before anything is measured.
+        """A filter before anything is measured; `variance` is the prior's, and `prior` its error's.
 
-        Parameters
-        ----------
-        variance : (…, p)
-            Of the prior.
-        prior : (…, p)
-            Variance of its error, for the bands.
-        doubt : (p, p), optional
-            By how much M may differ from what the design states.
+        M may differ by `doubt` (p, p) from what the design states.
         """
         eye = np.broadcast_to(np.eye(variance.shape[-1]), (*variance.shape, variance.shape[-1]))
         return cls(variance[..., None] * eye, np.zeros(eye.shape), eye, prior, doubt)

@@ -138,13 +138,7 @@ class Streams:
     pure_facts: Array = field(default_factory=_none, kw_only=True)  # Laplace, of unit variance
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
-        """Draw unit noise of the first waves; `pure` if δ = 0, where nothing is joint.
-
-        Returns
-        -------
-        (6, repeats, draws, K × size)
-            Five where δ = 0, where nothing is joint.
-        """
+        """Draw unit noise of the first waves, (6, repeats, draws, K × size); 5 if `pure`."""
         noise = _flat(self.normals[:, repeats, ..., :size])
         if not pure:
             return noise
@@ -170,16 +164,7 @@ def symmetric(square: Array) -> Array:
 def spherical(normals: Array, gaps: Array) -> Array:
     """R·U/√(p + 1): R ~ Gamma(p), U uniform on the sphere; unit variance in every entry.
 
-    Parameters
-    ----------
-    normals : (…, p)
-        Standard normals.
-    gaps : (…, p)
-        Standard exponentials.
-
-    Returns
-    -------
-    (…, p)
+    Made of standard normals (…, p) and standard exponentials.
     """
     radius = gaps.sum(axis=-1, keepdims=True)
     norm = np.sqrt((normals**2).sum(axis=-1, keepdims=True))
@@ -248,14 +233,7 @@ class UnitFit:
         """Put what was located for some plans and repeats where it belongs.
 
         The last column, without noise, is that of all its plans. Parts are averaged over repeats
-        and draws.
-
-        Parameters
-        ----------
-        located : Located
-            Where it is.
-        feasible : sequence of int
-            The plans that have columns of their own, by their numbers.
+        and draws. `feasible` has the plans with columns of their own.
         """
         repeats = piece.repeats
         size, draws = located.centre.shape[-1], self.centre.shape[2]

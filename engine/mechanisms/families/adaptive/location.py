@@ -172,13 +172,10 @@ class SiteDeviations:
         )
 
     def noise_of(self, step: Step) -> Array:
-        """Standard noise of a release.
+        """Standard noise of a release: (repeats, columns, numbers).
 
-        Returns
-        -------
-        (repeats, columns, numbers)
-            Of a pair the location comes first, second moments in it as a vector. Symmetric matrices
-            for second moments alone.
+        Of a pair the location comes first, second moments in it as a vector. Symmetric matrices for
+        second moments alone.
         """
         if step.key == SECOND_MOMENTS.key:
             assert self.symmetric is not None
@@ -194,18 +191,7 @@ class SiteDeviations:
         return np.asarray(self.unit[self.steps.index(step)])
 
     def send(self, step: Step, statistic: Array, scale: Array) -> Array:
-        """All that ever leaves a site: a statistic of its curves with noise of this scale.
-
-        Parameters
-        ----------
-        statistic : (repeats, columns, …)
-        scale : (repeats, columns, …)
-            Standard deviation of the noise.
-
-        Returns
-        -------
-        (repeats, columns, …)
-        """
+        """All that ever leaves a site: a statistic of its curves with noise of this scale."""
         return transcript.sent(
             self.index, of_stage(step, self.stage), statistic + scale * self.noise_of(step), scale
         )
@@ -279,20 +265,11 @@ def locate(
     n_functions: int = 1,
     prior: Array | None = None,
 ) -> Located:
-    """The mean by a few releases, and its covariance where second moments are among them.
+    """The mean by a few releases, and its covariance if second moments are among them.
 
-    Parameters
-    ----------
-    sites : sequence of SiteDeviations
-        The curves of every site with its noise; all release the same steps.
-    public_scale : (…, p)
-        u, the size of deviations expected from what is public or released.
-    constants : Constants
-        Widths of the clips, as the model has them.
-    n_functions : int
-        K; coefficients run function after function, p/K of each.
-    prior : (p,), optional
-        The size of coefficients before anything is measured. None: in units of u.
+    `public_scale` is u (…, p), the size of deviations expected from what is public or released.
+    Coefficients run function after function, p/K of each. `prior` (p,) is their size before
+    anything is measured, in units of u if left out.
     """
     state = _start(sites[0], public_scale, constants, law, prior)
     release = _jointly if sites[0].steps == JOINT else _one_by_one

@@ -101,13 +101,8 @@ class MeanStreams(Streams):
     ) -> MeanStreams:
         """Draw the standard noise of one site.
 
-        Parameters
-        ----------
-        pure : bool
-            Whether δ = 0 at any budget.
-        n_facts : int
-            Numbers of the largest first message; 0 where facts are not checked. Its noise is drawn
-            last, so that stored releases without it keep theirs; but for that of sides.
+        Noise of the first message comes last, so that stored releases without it keep theirs; but
+        for that of sides.
         """
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))

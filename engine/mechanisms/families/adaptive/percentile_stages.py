@@ -184,15 +184,8 @@ class Placement:
 def rotation(expected: Array) -> tuple[Array, Array]:
     """Find directions in which shares p_k (…, K, G) of K thresholds vary almost independently.
 
-    Indicators of one reading at K thresholds have the covariance of a Brownian bridge,
-    min(p_k, p_k')(1 − max(p_k, p_k')).
-
-    Returns
-    -------
-    directions : (…, K, K)
-        Q, column by column.
-    variances : (…, K)
-        λ, falling.
+    Indicators of one reading at K thresholds have the covariance of a Brownian bridge, min(p_k,
+    p_k')(1 − max(p_k, p_k')). Q is (…, K, K), column by column; variances λ (…, K) fall.
     """
     level = np.clip(expected.mean(axis=-1), _MIN_LEVEL, 1 - _MIN_LEVEL)
     rows, columns = level[..., :, None], level[..., None, :]
@@ -253,15 +246,7 @@ def _streams(
 
 
 class PercentileFit:
-    """Fits all plans of one call: what they release, as surfaces on the drawing grid.
-
-    Parameters
-    ----------
-    values : (repeats, N)
-        Readings on [−1, 1].
-    bounds : ObservationScale
-        Where readings lie between their stated bounds.
-    """
+    """Surfaces of all plans of one call, from readings on [−1, 1], on the drawing grid."""
 
     def __init__(
         self,
@@ -291,18 +276,7 @@ class PercentileFit:
     def surfaces(
         self, plans: Sequence[PercentilePlan]
     ) -> Iterator[tuple[int, slice, ShareSurface]]:
-        """Yield what each plan releases, one data set after the other.
-
-        Yields
-        ------
-        plan : int
-            Number of the plan.
-        repeats : slice
-            Of one data set.
-        surface : ShareSurface
-            (1, columns, …): a column for each draw where the plan is feasible, and a last one
-            without noise.
-        """
+        """Yield plan, data set and surface (1, columns, …), whose last column has no noise."""
         for repeat in range(self.data.n_repeats):
             repeats = slice(repeat, repeat + 1)
             readings = _Readings(

@@ -364,13 +364,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return self.edition == "current"
 
     def check_edition(self, size: int, facts: PublicFacts) -> None:
-        """Refuse few common times in the edition that drew between them in another way.
-
-        Raises
-        ------
-        InputError
-            If they do not tell so many functions apart.
-        """
+        """Refuse few common times in the edition that drew between them in another way."""
         if not self._is_current and are_few(self.functions(size, facts), self.law_of_times(facts)):
             raise InputError(
                 "This version draws curves between few common times in another way "

@@ -27,13 +27,6 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = 
     Where sites count by their people N = n/√Σ μ_s⁻², n being the people of all sites: the same
     where sites have equal sizes and budgets, and else less.
 
-    Parameters
-    ----------
-    sizes : Sizes
-        n_s curves at site s.
-    by_people : bool
-        Whether sites count by their people, and not by the precision of what they send.
-
     Examples
     --------
     >>> round(effective_size(Sizes((100, 100), 2000, 10), (Budget(1.0, 1e-3),) * 2), 1)
@@ -50,15 +43,7 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = 
 
 
 def public_scale(size: int, sizes: Sizes) -> Array:
-    """u_l = √(1/m + l⁻³), how far curves deviate in each coefficient, in unit scale: (r,).
-
-    Parameters
-    ----------
-    size : int
-        r, how many coefficients.
-    sizes : Sizes
-        Public sizes, of which m is the fewest observations of a curve.
-    """
+    """u_l = √(1/m + l⁻³), how far r curves deviate in each coefficient, in unit scale: (r,)."""
     order = np.arange(1.0, size + 1)
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 

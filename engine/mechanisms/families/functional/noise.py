@@ -30,15 +30,7 @@ class FunctionNoise(Protocol):
         ...
 
     def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
-        """The noise of one vector that costs its share of a budget.
-
-        Parameters
-        ----------
-        block : ReleasedBlock
-            The vector, and the changes that one record can make to it.
-        n : float
-            How many records it is averaged over.
-        """
+        """The noise of one vector, averaged over n records, that costs its share of a budget."""
         ...
 
 

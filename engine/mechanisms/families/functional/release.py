@@ -234,13 +234,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     ) -> tuple[Smoothing, ...]:
         """List the candidate smoothings of averages.
 
-        Parameters
-        ----------
-        eigenvalues : (r,)
-            Of the functions, which decide how much each is smoothed.
-        order : (r,) array of int, optional
-            The number of each function, from 0; of a product that of its later factor. Default:
-            as they come.
+        `order` (r,) has the number of each function, from 0; of a product that of its later factor.
         """
         return (Linear(np.ones(len(eigenvalues))),)
 
@@ -249,13 +243,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         raise NotImplementedError
 
     def of_widths(self, dimension: int) -> tuple[FunctionalRelease, ...]:
-        """The same method with each width of a density's atoms that is a candidate.
-
-        Returns
-        -------
-        tuple of FunctionalRelease
-            Itself alone, where a formula decides.
-        """
+        """List the method with each candidate width of a density's atoms, if no formula decides."""
         return (self,)
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:
@@ -428,13 +416,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         )
 
     def norm_bound(self, facts: PublicFacts) -> float:
-        """τ: the stated one, else what the bounds of the values allow.
-
-        Returns
-        -------
-        float
-            In response units.
-        """
+        """τ in response units: the stated one, else what the bounds of the values allow."""
         return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
@@ -451,13 +433,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return midpoints(self.grid_size or default, dimension)
 
     def width(self, n: float, dimension: int) -> float:
-        """Width h of a density's atoms: c n^(−1/(4 + d)).
-
-        Returns
-        -------
-        float
-            As a share of the range.
-        """
+        """Width h of a density's atoms, as a share of the range: c n^(−1/(4 + d))."""
         return float((self.bandwidth or _BANDWIDTH[dimension]) * n ** (-1 / (4 + dimension)))
 
     # -- noise ---------------------------------------------------------------------------------

@@ -263,15 +263,7 @@ def precision_column(
 def pooled_coefficients(
     rows: RowMoments, constants: PublishedConstants, radius: float, rng: np.random.Generator
 ) -> Array:
-    """Algorithm 2: coefficients that all machines share: (repeats, d).
-
-    Parameters
-    ----------
-    constants : PublishedConstants
-        Of which B₀ counts, beside those of `_descent`.
-    radius : float
-        The largest norm of β̂.
-    """
+    """Algorithm 2: coefficients that all machines share: (repeats, d)."""
     return _descent(
         lambda vector: rows.gradient(vector[:, None])[:, 0],
         constants,
@@ -286,14 +278,9 @@ def pooled_coefficients(
 def two_stages(
     pooled: RowMoments, machine: RowMoments, constants: PublishedConstants, rng: np.random.Generator
 ) -> Array:
-    """Algorithm 8: what all machines share, then by how much one of them differs.
+    """Algorithm 8: what all machines share, then by how much one of them differs: (repeats, d).
 
     Both stages take s, T, ε and δ from `constants`; both norms are at most c₀/2.
-
-    Returns
-    -------
-    (repeats, d)
-        Coefficients of the machine.
     """
     radius = constants.radius / 2
     common = pooled_coefficients(pooled, constants, radius, rng)
@@ -322,29 +309,9 @@ def interval(
 ) -> tuple[Array, Array]:
     """Algorithm 6 (rows of all machines) or 9 (rows of one machine): an interval for β_k.
 
-    The full interval has `bias_of_interval` on each side besides.
-
-    Parameters
-    ----------
-    rows : RowMoments
-        Whose residuals correct β̂_k, for each of several data sets.
-    vectors : (repeats, d)
-        β̂.
-    column : (repeats, d)
-        Θ̂_k.
-    spread : (repeats,)
-        Θ̂_k'Σ̂Θ̂_k, which the algorithms take as it is, without noise.
-    variances : (repeats,)
-        σ̂².
-    constants : PublishedConstants
-        Of which Δ₁, ε and δ count.
-    sign : {1, -1}
-        Of the correction; −1 as equation (4.1) and Algorithm 6 print it.
-
-    Returns
-    -------
-    (repeats,), (repeats,)
-        β̃_k with its noise, and half of the interval's width.
+    Returns β̃_k with its noise and half of the width, without `bias_of_interval` on each side.
+    `column` is Θ̂_k and `spread` Θ̂_k'Σ̂Θ̂_k, which the algorithms take as it is, without noise.
+    The sign of the correction is −1 as equation (4.1) and Algorithm 6 print it.
     """
     correction = rows.corrections(vectors[:, None], column[:, None, None])[:, 0, 0]
     # Algorithms and intervals differ in the logarithm: log(1.25/δ) there, log(1/δ) here.
@@ -361,17 +328,7 @@ def bias_of_interval(
 ) -> float:
     """The bias term of Theorem 5's interval for n rows: γ(μ²/ν²)H(s, n).
 
-    Parameters
-    ----------
-    constants : PublishedConstants
-        Of which s, d, ε and δ count.
-    largest, smallest : float
-        μ_s and ν_s, restricted eigenvalues.
-
-    Returns
-    -------
-    float
-        Algorithm 9 adds twice the sum of this for all rows and for its machine's.
+    Algorithm 9 adds twice the sum of this for all rows and for its machine's.
     """
     c = constants
     gamma = max(largest * (9 * largest + 1 / 4), 17 / 16 * largest + 1 / 96)
@@ -387,20 +344,7 @@ def bias_of_interval(
 def private_max(
     values: Array, sensitivity: float, epsilon: float, delta: float, rng: np.random.Generator
 ) -> Array:
-    """Private Max: the largest entry in size, chosen and released as Algorithm 1 does for s = 1.
-
-    Parameters
-    ----------
-    values : (…, d)
-        Whose entries move by `sensitivity`.
-    sensitivity : float
-        λ.
-
-    Returns
-    -------
-    (…)
-        |v_j + noise| of the chosen entry.
-    """
+    """Private Max: the largest entry in size, |v_j + noise|, as Algorithm 1 does for s = 1."""
     scale = printed_scale(PEELING, 1, sensitivity, epsilon, delta, values.shape[-1])
     noise = draw(PEELING, 1, values.shape, rng)
     released = noisy_hard_threshold(values, 1, scale, scale, noise)
@@ -416,18 +360,7 @@ def restricted_eigenvalue(
 ) -> float:
     """Algorithm 5: the extreme of v'Σ̂v over random unit vectors with s entries, with noise.
 
-    Parameters
-    ----------
-    second : (d, d)
-        Σ̂, the average of xx' over all rows.
-    constants : PublishedConstants
-        Of which s, B₃ and ε count.
-    n_directions : int
-        n₁; the lemma takes c·d^s, which no machine can.
-    is_largest : bool
-        Whether μ_s is meant, otherwise ν_s.
-    rng : numpy.random.Generator
-        Where directions and noise come from.
+    The lemma takes c·d^s directions n₁, which no machine can.
     """
     size, s = len(second), constants.sparsity
     where = rng.permuted(np.tile(np.arange(size), (n_directions, 1)), axis=1)[:, :s]
@@ -449,24 +382,8 @@ def bootstrap(
 ) -> Array:
     """Draws of Algorithms 7 and 10 for many rows: |N(0, Θ̂)|'s largest entry by Private Max.
 
-    Given the rows, a draw is normal with covariance Θ̂Σ̂Θ̂', which is Θ where both are exact.
-
-    Parameters
-    ----------
-    precision : (d, d)
-        Θ.
-    constants : PublishedConstants
-        Of which q, ε and δ count.
-    bound : float or None
-        B₄ or B₆; None without noise.
-    rng : numpy.random.Generator
-        Where multipliers and noise come from.
-    factor : float
-        σ in Algorithm 10, which has it in its draws.
-
-    Returns
-    -------
-    (q,)
+    Given the rows, a draw is normal with covariance Θ̂Σ̂Θ̂', which is Θ if both are exact. `bound`
+    is B₄ or B₆, None without noise; `factor` is σ in Algorithm 10, which has it in its draws.
     """
     root = np.linalg.cholesky(precision)
     draws = factor * rng.standard_normal((constants.draws, len(precision))) @ root.T
@@ -503,13 +420,7 @@ class PublishedGuarantee:
 
 
 def guarantees(c: PublishedConstants) -> tuple[PublishedGuarantee, ...]:
-    """List guarantees of Algorithms 3 to 10, each with all of its parts, every one at (ε, δ).
-
-    Returns
-    -------
-    tuple of PublishedGuarantee
-        In the order of the algorithms.
-    """
+    """List guarantees of Algorithms 3 to 10, each with all of its parts, every one at (ε, δ)."""
     rounds = c.rounds
     descent = rounds * PEELING_COST * (c.epsilon / rounds) ** 2 / math.log(rounds / c.delta)
     normal = accounting.printed_mu(c.epsilon, c.delta, "isotropic") ** 2 / 2

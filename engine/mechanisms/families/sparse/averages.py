@@ -88,17 +88,7 @@ class Averages(Protocol):
         clip: float = math.inf,
         norms: Array | float = math.inf,
     ) -> Array:
-        """Averages of w [y − x'b]_R, w = Θx clipped to norm W: (repeats, columns, g).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        directions : (repeats, columns, g, d)
-            Θ.
-        norms : (repeats, columns) or float
-            W.
-        """
+        """Averages of w [y − x'b]_R, w = Θx clipped to norm W: (repeats, columns, g)."""
         ...
 
 
@@ -330,15 +320,6 @@ def sample_moments(
 
     X'X = RR' is a Wishart matrix, drawn by its triangular factor (Bartlett); given X, X'w = Rz with
     z standard normal, and ‖w‖² = ‖z‖² + χ² with n − d degrees of freedom. Needs n ≥ d.
-
-    Parameters
-    ----------
-    covariance : (d, d)
-        Σ.
-    vector : (d,)
-        β.
-    rng : numpy.random.Generator
-        Where the data come from.
     """
     size = len(covariance)
     factor = np.tril(rng.standard_normal((repeats, size, size)), -1)

@@ -123,14 +123,7 @@ def by_centre(
 ) -> Fit:
     """Release the means for every budget and draw, and fit each on rows measured from its own.
 
-    Draws share their noise across budgets.
-
-    Parameters
-    ----------
-    deviations : sequence of float
-        Of the noise in the means at every budget, in halves of stated ranges.
-    fit : callable
-        From rows, the number of a budget and a generator to the fit of one draw.
+    Draws share their noise across budgets. `deviations` are in halves of stated ranges.
     """
     columns = Columns(data.n_repeats, len(deviations), draws)
     exact = exact_means(data, is_secure)[:, None]

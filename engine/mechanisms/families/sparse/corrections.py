@@ -228,20 +228,7 @@ def correct(
     distance: Distance | None = None,
     are_alike: bool = True,
 ) -> Corrected:
-    """β̃ at some places, from rows the coefficients belong to; see `newton`.
-
-    Parameters
-    ----------
-    rows : FittedRows
-        Those rows, and β̂.
-    places : (g,) array of int
-        Which coefficients.
-    distance : Distance or None
-        What is known of β − β̂ where not all coefficients are asked for; none is needed without a
-        Gram matrix.
-    are_alike : bool
-        Whether the Gram matrix is that of the same rows.
-    """
+    """β̃ at some places, from rows the coefficients belong to; see `newton`."""
     of_centre = [noise.centre for noise in noises if noise.centre is not None]
     noise = CorrectionNoise(
         columns.per_budget([each.residuals for each in noises]),
@@ -273,17 +260,9 @@ def newton(
 ) -> Corrected:
     """β̃ = β̂ + root · (average of Θx [y − x'β̂]_R + noise)/P, with all of its errors.
 
-    Parameters
-    ----------
-    rows : FittedRows
-        The rows that the coefficients belong to, and β̂.
-    start : (repeats, columns, g)
-        The entries of β̂ that are corrected.
-    distance : Distance or None
-        What is known of β − β̂. None: it is what is corrected here.
-    are_alike : bool
-        Whether the Gram matrix is that of the same rows: chance in it then cancels, and what β̂
-        lacks is no part of the sampling error.
+    `distance` is what is known of β − β̂; None if it is what is corrected here. If the Gram matrix
+    is that of the same rows (`are_alike`), chance in it cancels, and what β̂ lacks is no part of
+    the sampling error.
     """
     n = rows.averages.n
     law = _residual_law(rows, noise.residuals, columns, rng, noise.centre is not None)
@@ -331,20 +310,9 @@ def _less_signal(
 
 
 def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
-    """Covariance of Θ̂_G(Â − A)(β − β̂), from noise of deviation t in Â.
+    """Covariance of Θ̂_G(Â − A)(β − β̂), from noise of deviation t in Â: (repeats, columns, g, g).
 
     (Â − A)v has covariance t²(‖v‖² I + vv') for a fixed v, its diagonal having twice the variance.
-
-    Parameters
-    ----------
-    inverse : (repeats, columns, g, k)
-        Θ̂_G.
-    deviation : (columns,)
-        t.
-
-    Returns
-    -------
-    (repeats, columns, g, g)
     """
     along = times(inverse, distance.values)
     across = inverse @ inverse.swapaxes(-1, -2)
@@ -388,15 +356,7 @@ def _mean_noise(directions: Directions, deviation: Array, offset: Array) -> Arra
 
 
 def times(matrices: Array, vectors: Array) -> Array:
-    """Products of matrices with vectors: (…, g).
-
-    Parameters
-    ----------
-    matrices : (…, g, k)
-        On the left.
-    vectors : (…, k)
-        On the right.
-    """
+    """Products of matrices (…, g, k) with vectors (…, k): (…, g)."""
     return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 

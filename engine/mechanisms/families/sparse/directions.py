@@ -73,15 +73,7 @@ def noisy_gram(
 def with_noise(
     step: Step, exact: Array, deviations: Array, columns: Columns, rng: np.random.Generator
 ) -> Array:
-    """Publish symmetric matrices with noise: (repeats, columns, d, d).
-
-    Parameters
-    ----------
-    exact : (repeats, 1 or columns, d, d)
-        Without noise.
-    deviations : (columns,)
-        Of noise beside the diagonal.
-    """
+    """Publish symmetric matrices with noise, of these deviations beside the diagonal."""
     size = exact.shape[-1]
     sizes = deviations[:, None, None] * (1 + (math.sqrt(2) - 1) * np.eye(size))
     standard = _symmetric(columns, size, rng) / (1 + (math.sqrt(2) - 1) * np.eye(size))
@@ -91,13 +83,7 @@ def with_noise(
 def several_directions(gram: Array, places: Indices, deviation: Array) -> Directions:
     """Whitened directions of several coefficients from a released matrix: post-processing.
 
-    Parameters
-    ----------
-    gram : (repeats, columns, d, d)
-    places : (g,) array of int
-        Which coefficients.
-    deviation : (columns,)
-        Of its noise, whose norm is about 2√d times as large.
+    The norm of its noise is about 2√d times as large as the deviation.
     """
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
@@ -135,21 +121,9 @@ def on_support(
     columns: Columns,
     rng: np.random.Generator,
 ) -> tuple[Indices, Directions]:
-    """Places of entries that are not zero, and directions for them.
+    """Places (repeats, columns, s) of entries that are not zero, and directions for them.
 
     Only the Gram matrix of the s chosen features is released, whose rows are so much shorter.
-
-    Parameters
-    ----------
-    vectors : (repeats, columns, d)
-        Of which s entries are not zero.
-    deviations : (columns,)
-        Of noise in that matrix.
-
-    Returns
-    -------
-    where : (repeats, columns, s) array of int
-    directions : Directions
     """
     where = np.sort(largest(np.abs(vectors), s), axis=-1)
     gram = with_noise(GRAM_OF_CHOSEN, averages.gram_on(where, ball(s)), deviations, columns, rng)
@@ -184,14 +158,7 @@ def one_direction(
 ) -> Directions:
     """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
 
-    Products are clipped to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
-
-    Parameters
-    ----------
-    place : int
-        k.
-    c : IntervalConstants
-        Clips; τ is `c.product`.
+    Products are clipped to ±τ, `c.product`, about four of their standard deviations Θ_kk^½.
     """
     vectors = descend(
         partial(_column_gradient, pooled, place, c.product),

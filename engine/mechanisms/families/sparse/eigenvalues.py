@@ -31,19 +31,9 @@ _MIN = 0.1  # no smallest eigenvalue is taken to be lower
 
 
 def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
-    """Extreme eigenvalues of released matrices on the s largest entries: post-processing.
+    """Extreme eigenvalues (…) of released matrices on the s largest entries: post-processing.
 
-    Parameters
-    ----------
-    gram : (…, d, d)
-        Released.
-    vectors : (…, d)
-        Released, too.
-
-    Returns
-    -------
-    largest, smallest : (…)
-        The smallest are held to 0.1.
+    The smallest are held to 0.1.
     """
     where = largest(np.abs(vectors), s)
     rows = np.take_along_axis(gram, where[..., None], axis=-2)

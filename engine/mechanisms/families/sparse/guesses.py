@@ -135,19 +135,9 @@ class PublicGuesses(Mechanism[Data, P]):
         rng: np.random.Generator,
         fit: Callable[[SampleData, Sequence[Any], int, np.random.Generator], Fit],
     ) -> Fit:
-        """Fit rows less their released means, or as they are where these are not released.
+        """Fit rows less their released means, or as they are if these are not released.
 
-        Parameters
-        ----------
-        plans : sequence of plans
-            One for each budget, with the deviation of the noise in means as `centre_noise_sd`.
-        fit : callable
-            From rows, plans, draws and a generator to their fit.
-
-        Returns
-        -------
-        Fit
-            With a caution where the middle of stated ranges stands in for means.
+        The fit has a caution if the middle of stated ranges stands in for means.
         """
         rows, deviations = with_responses(data), [plan.centre_noise_sd for plan in plans]
         if None in deviations:
@@ -200,34 +190,16 @@ class PublicGuesses(Mechanism[Data, P]):
         return usual if self.radius is None else self.radius
 
     def clip_of_features(self, facts: PublicFacts) -> float:
-        """Four standard deviations, or the reach of the stated ranges where that is less.
-
-        Returns
-        -------
-        float
-            In standard deviations.
-        """
+        """Four standard deviations, or if less the reach of the stated ranges, in these."""
         return CLIP if is_standard(facts) else min(CLIP, self.reach_of(facts))
 
     def clip_of_responses(self, facts: PublicFacts) -> float:
-        """3 (c₀² + σ²)^½, or half the width of their range: for averages at β = 0.
-
-        Returns
-        -------
-        float
-            In response units.
-        """
+        """3 (c₀² + σ²)^½, or half the width of their range: for averages at β = 0."""
         by_scales = 3 * math.hypot(self.largest_norm(facts), self.spread(facts))
         return by_scales if is_standard(facts) else min(by_scales, facts.value_half_width)
 
     def least_squares(self, data: Data, sparsity: int) -> Fit:
-        """Fit the best `sparsity` features of all rows by least squares, unclipped, without noise.
-
-        Returns
-        -------
-        Fit
-            Coefficients (1, repeats, 1, d).
-        """
+        """Fit the best `sparsity` features of all rows by least squares, unclipped, no noise."""
         rows = rows_of(self.without_constant(data), self.reach_of(data.facts), math.inf)
         return Fit.exact(
             Coordinates(rows.n_features), settled(rows, min(sparsity, rows.n_features))

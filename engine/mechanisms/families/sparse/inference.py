@@ -338,12 +338,7 @@ class Columns:
         return np.append(np.repeat(np.asarray(values, dtype=float), self.draws), 0.0)
 
     def normals(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Standard normals that draws share across budgets; zeros in the column without noise.
-
-        Returns
-        -------
-        (repeats, columns, …)
-        """
+        """Standard normals that draws share across budgets; zeros in the column without noise."""
         drawn = rng.standard_normal((self.repeats, 1, self.draws, *shape))
         shared = np.broadcast_to(drawn, (self.repeats, self.budgets, self.draws, *shape))
         noisy = shared.reshape(self.repeats, self.budgets * self.draws, *shape)
@@ -367,31 +362,14 @@ def by_kind(
 
     What suits a budget is decided by public numbers, for each on its own, so that a release does
     not depend on which others are asked for beside it.
-
-    Parameters
-    ----------
-    kind : callable
-        What plans that are fitted together have in common.
-    fit : callable
-        From plans of one kind to their fit.
-
-    Returns
-    -------
-    Fit
-        All coefficients are kept, and every caution with the releases it applies to among all.
     """
     return joined([fit(tuple(alike)) for _, alike in groupby(plans, kind)], axis=0)
 
 
 def joined(fits: Sequence[Fit], axis: int) -> Fit:
-    """Join fits along budgets (0), repeats (1) or draws (2).
+    """Join fits along budgets (0), repeats (1) or draws (2), and their cautions.
 
     Along draws the first fit gives what is the same without noise.
-
-    Returns
-    -------
-    Fit
-        Every caution with the releases it applies to among all.
     """
     if len(fits) == 1:
         return fits[0]
@@ -484,17 +462,7 @@ class FromAverages(Mechanism[Data, A]):
 
 
 def published(step: Step, exact: Array, deviation: Array, standard: Array) -> Array:
-    """Averages with noise, as the centre publishes them: (repeats, columns, …).
-
-    Parameters
-    ----------
-    exact : (repeats, 1 or columns, …)
-        Without noise.
-    deviation : (columns,), (repeats, columns) or (columns, …)
-        Of the noise.
-    standard : (repeats, columns, …)
-        Noise of unit size.
-    """
+    """Averages with noise, as the centre publishes them: (repeats, columns, …)."""
     size = (
         deviation
         if deviation.ndim == exact.ndim - 1 > 2

@@ -154,12 +154,7 @@ class SparseIntervals(PublicGuesses[P]):
         return self.step_size or LONGEST_STEP
 
     def places(self, sizes: Sizes) -> Indices:
-        """The features that limits are asked for, counted from 0.
-
-        Returns
-        -------
-        (g,) array of int
-        """
+        """The features that limits are asked for, counted from 0: (g,)."""
         size, features = sizes.n_covariates, set(whole_numbers("features", self.features))
         if features and max(features) > size:
             raise InputError(
@@ -242,17 +237,7 @@ class SparseIntervals(PublicGuesses[P]):
     def limits_around(
         self, corrected: Corrected, places: Indices, size: int, released: Shown
     ) -> Intervals:
-        """Limits of the entries that were asked for.
-
-        Where they are refused, half widths and errors are not numbers.
-
-        Parameters
-        ----------
-        places : (g,) array of int
-            Where they stand.
-        released : Shown
-            Takes columns to what may be seen of them.
-        """
+        """Limits of the entries that were asked for; half widths and errors are NaN if refused."""
         refused = corrected.is_refused[..., None]
         half, errors = (
             np.where(refused, np.nan, entries)
@@ -268,14 +253,9 @@ class SparseIntervals(PublicGuesses[P]):
     def cautions(
         self, each: Sequence[Corrected], columns: Columns, has_centre: bool
     ) -> tuple[Caution, ...]:
-        """Why limits are refused, or what they rest on, from what was released.
+        """Why limits are refused, or what they rest on, at any machine, from what was released.
 
-        Parameters
-        ----------
-        each : sequence of Corrected
-            Of every machine; a caution applies where it does to any.
-        has_centre : bool
-            Whether features are measured from their means, so that one may be said to vary little.
+        With a centre, features are measured from their means: one may be said to vary little.
         """
         distinct, enough = (
             columns.released(np.all([getattr(entries, name) for entries in each], axis=0))
@@ -307,16 +287,7 @@ class SparseIntervals(PublicGuesses[P]):
 
 
 def placed(values: Array, places: Indices, size: int, around: Array | None = None) -> Array:
-    """Values put at their places among all entries: (…, d).
-
-    Parameters
-    ----------
-    values : (…, g)
-    places : (g,) array of int
-        Where they belong.
-    around : (…, d)
-        What stands elsewhere; NaN if nothing is given.
-    """
+    """Values (…, g) put at their places among all entries: (…, d); NaN, or `around`, elsewhere."""
     out = np.full((*values.shape[:-1], size), np.nan) if around is None else around.copy()
     out[..., places] = values
     return out

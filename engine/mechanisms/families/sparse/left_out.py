@@ -32,12 +32,8 @@ def chance_limit(size: int) -> float:
 def with_left_out(fit: Fit, deviations: Sequence[float], sparsity: int) -> Fit:
     """A fit that says where entries as large as the smallest that is kept may be left out.
 
-    Parameters
-    ----------
-    fit : Fit
-        Entries (budgets, repeats, draws, d), those that are left out zero.
-    deviations : sequence of float
-        Of an entry that is kept, by noise in choice and value and by sampling, for each budget.
+    A deviation for each budget is that of a kept entry, by noise in choice and value and by
+    sampling.
     """
     sizes: Array = np.abs(fit.coefficients)
     d = sizes.shape[-1]

@@ -194,14 +194,7 @@ class Thresholding:
         rng: np.random.Generator,
         subject: Subject = COEFFICIENTS,
     ) -> Array | float:
-        """Shares of the step at which it converges, by a released bound.
-
-        One standard deviation of the noise is added.
-
-        Returns
-        -------
-        (repeats, columns, 1) or float
-        """
+        """Shares of the step at which it converges, by a released bound and one noise sd."""
         if self.pace_sensitivity is None:
             return 1.0
         gram = pooled.gram(norm)

@@ -69,15 +69,10 @@ def published_costs(
     draws: int,
     is_sharp: bool = False,
 ) -> tuple[PublishedCost, ...]:
-    """Costs of the printed pipelines at δ = 1/(2N).
+    """Costs of the printed pipelines at δ = 1/(2N), for m machines with so many rows each.
 
-    Parameters
-    ----------
-    machines, per_machine : int
-        m machines with so many rows each.
-    is_sharp : bool
-        Whether noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which each of
-        them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.
+    If `is_sharp`, noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which each
+    of them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.
     """
     delta = 1 / (2 * machines * per_machine)
     normal = accounting.printed_mu(epsilon, delta, "isotropic") ** 2 / 2

@@ -74,22 +74,11 @@ def by_scale(
     rng: np.random.Generator,
     fit: Callable[[slice, float, np.random.Generator], Fit],
 ) -> Fit:
-    """Fit once for every scale, with the same noise, and take each column from the fit of its own.
+    """Fit once for every released scale, with the same noise; each column is of its own fit.
 
-    Neighbouring data sets of the same scales are fitted together.
-
-    Parameters
-    ----------
-    scales : (repeats, columns)
-        As released.
-    fit : callable
-        From data sets, a scale and a generator to the fit of all columns of these data sets, for
-        features divided by the scale.
-
-    Returns
-    -------
-    Fit
-        Coefficients of features as they were before.
+    Neighbouring data sets of the same scales are fitted together. `fit` takes data sets, a scale
+    and a generator, for features divided by the scale; coefficients are of features as they were
+    before.
     """
     changes = np.flatnonzero((scales[1:] != scales[:-1]).any(axis=1)) + 1
     bounds = [0, *changes.tolist(), len(scales)]

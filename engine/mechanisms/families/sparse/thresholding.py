@@ -104,20 +104,9 @@ class MachineRows:
     def gradient(
         self, vectors: Array, clip: float = math.inf, step: Step = AVERAGE_GRADIENT
     ) -> Array:
-        """Averages over all rows of [x'b − y]_R x.
+        """Averages over all rows of [x'b − y]_R x: (repeats, columns, d).
 
         The machines' averages go to the trusted centre as they are; nothing here is published.
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        step : Step
-            What the averages are, in the transcript.
-
-        Returns
-        -------
-        (repeats, columns, d)
         """
         total = np.zeros_like(vectors)
         for machine, pieces in enumerate(self.blocks):
@@ -232,15 +221,7 @@ def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -
 
 
 def largest_residual(response: float, sparsity: int, feature: float, radius: float) -> float:
-    """R' + √s c c₀: what a residual can be without a clip, for vectors in the Euclidean ball.
-
-    Parameters
-    ----------
-    response : float
-        The clip R' of responses.
-    sparsity : int
-        s.
-    """
+    """R' + √s c c₀: what a residual can be without a clip, for vectors in the Euclidean ball."""
     return response + math.sqrt(sparsity) * feature * radius
 
 
@@ -365,19 +346,8 @@ def descend(
     """Take all rounds from 0, at each of several scales; draws share their noise across scales.
 
     Steps are η·pace. What is published is v/pace − η·gradient, which one row moves by λ = η 2Rc/N
-    whatever the pace, so that noise and ledger do not depend on it.
-
-    Parameters
-    ----------
-    gradient : Gradient
-        From vectors (repeats, columns, d) to averages over rows of that shape.
-    pace : (repeats, columns, 1) or float
-        Shares of the step that were released before.
-
-    Returns
-    -------
-    (repeats, budgets × draws + 1, d)
-        The last column took the same steps without noise; it is not published.
+    whatever the pace, so that noise and ledger do not depend on it. Vectors are (repeats, budgets ×
+    draws + 1, d); the last column took the same steps without noise and is not published.
     """
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
@@ -424,14 +394,10 @@ def in_ball(vectors: Array, radius: float) -> Array:
 
 
 def settled(rows: MachineRows, sparsity: int) -> Array:
-    """Least squares on the best features, neither clipped nor noised.
+    """Least squares on the best features, neither clipped nor noised: (repeats, d).
 
     The features are those of `sparse_fits.best_subset`, which hard thresholding finds, too, where
     its steps settle; this settles for correlated features as well.
-
-    Returns
-    -------
-    (repeats, d)
     """
     out = np.zeros((len(rows.x), rows.n_features))
     for x, y, end in zip(rows.x, rows.y, out, strict=True):

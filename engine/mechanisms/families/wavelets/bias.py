@@ -33,12 +33,7 @@ class CurveClass:
     radius: float  # R > 0, in response units
 
     def detail_bound(self, level: int) -> float:
-        """R 2^{−γJ}/(1 − 2^{−γ}): the most that V_J leaves out at one time.
-
-        Returns
-        -------
-        float
-            In response units.
+        """R 2^{−γJ}/(1 − 2^{−γ}), in response units: the most that V_J leaves out at a time.
 
         Examples
         --------
@@ -56,19 +51,7 @@ class CurveClass:
 
 
 def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
-    """f(x) − P_J f(x) of a known curve.
-
-    Parameters
-    ----------
-    truth : Truth
-        f.
-    times : (n,)
-
-    Returns
-    -------
-    (n,)
-        In response units.
-    """
+    """f(x) − P_J f(x) of a known curve: (n,), in response units."""
     best = basis.project(truth)[0]
     return np.asarray(truth.at(times) - basis(times) @ best)
 

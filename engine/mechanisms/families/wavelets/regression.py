@@ -169,16 +169,8 @@ def choose(
 ) -> LevelChoice:
     """The level and clip with the least bias + Σ_j u_j² V_j, V_j = data/n_j + τ² unit_noise_j.
 
-    Parameters
-    ----------
-    clips : (clips,)
-        τ, in response units.
-    bias : (levels, clips)
-    data : (levels, clips) or (levels, 1)
-    unit_noise : (levels, sites)
-    weights : str
-        "variance": u_j ∝ 1/V_j, which minimises Σ u_j² V_j under Σ u_j = 1; "published": v_j of
-        each level.
+    Arrays are (levels, clips) and `unit_noise` (levels, sites). With weights "variance" u_j ∝
+    1/V_j, which minimises Σ u_j² V_j under Σ u_j = 1; with "published" they are v_j of each level.
     """
     variance = (
         data[..., None] / sites.n + clips[:, None] ** 2 * unit_noise[:, None]
@@ -331,23 +323,11 @@ class WaveletRegression(Mechanism[CurveData, P]):
         return allowed if self.level is None else (self.level,)
 
     def clips(self, sites: Sites) -> Array:
-        """The clips to choose from.
-
-        Returns
-        -------
-        (clips,)
-            In response units.
-        """
+        """The clips to choose from: (clips,), in response units."""
         return sites.clips if self.clip is None else np.array([self.clip])
 
     def stated(self, facts: PublicFacts) -> tuple[float, float]:
-        """B and σ.
-
-        Returns
-        -------
-        tuple of two float
-            In response units.
-        """
+        """B and σ, in response units."""
         return (
             facts.value_half_width if self.bound is None else self.bound,
             facts.reading_sd if self.noise_sd is None else self.noise_sd,
@@ -388,13 +368,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
-        """Compute the exact mean squared error on simulated readings, part by part.
-
-        Returns
-        -------
-        RiskParts or None
-            None without a formula.
-        """
+        """Exact mean squared error on simulated readings, part by part; None without a formula."""
         raise NotImplementedError
 
     def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
@@ -451,17 +425,7 @@ def site_lines(
 
 
 def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> Band:
-    """A band that every repeat and draw of a plan shares, widened by the largest bias.
-
-    Parameters
-    ----------
-    centre : (plans, repeats, draws, size)
-        Released coefficients.
-    covariance : (plans, size, size)
-        Of each plan, from public numbers.
-    bias : sequence of float
-        Of each plan, in response units.
-    """
+    """A band that every repeat and draw of a plan shares, widened by the largest bias."""
     shape = (*centre.shape, centre.shape[-1])
     return Band(
         centre,
@@ -472,13 +436,9 @@ def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> B
 
 
 def clipped_observations(data: CurveData, clip: float) -> Array:
-    """Clipped readings [Y]_τ around the middle of the bounds, 0 where a number is missing.
+    """Clipped readings [Y]_τ around the middle of the bounds, 0 for a missing number: (repeats, N).
 
-    A reading that is no number, or has no time, counts as zero and stays in the public n.
-
-    Returns
-    -------
-    (repeats, N)
+    A reading that is no number, or has no time, stays in the public n.
     """
     if not (data.counts == 1).all():
         raise InputError(

@@ -80,17 +80,10 @@ class CentreAverage:
 
 
 def curve_risk(truth: Truth, average: CentreAverage, design: DesignDensity = UNIFORM) -> RiskParts:
-    """E∫(f̂ − f)², part by part.
+    """E∫(f̂ − f)², part by part, for f around the middle of its bounds.
 
     ‖f‖² − ‖P_J f‖² + ‖P_J(m − f)‖² + A_J Σ u_j²/n_j + Σ u_j² noise_j, where m = E([Y]_τ | x) and
     A_J = ∫ E([Y]_τ² | x) K_J(x, x) dx − ‖P_J m‖².
-
-    Parameters
-    ----------
-    truth : Truth
-        f around the middle of its bounds.
-    design : DesignDensity
-        Density of the times, and the weight of a reading.
     """
     basis, (nodes, share) = average.basis, truth.quadrature
     curve, weighting = truth.node_values, design.density(nodes) * design.weight(nodes)
@@ -110,15 +103,6 @@ def point_risk(curve: Callable[[Array], Array], point: float, average: CentreAve
     """E(f̂(x0) − f(x0))², integrated over the cells where K = K_J(x0, ·) is not zero.
 
     (∫mK − f(x0))² + Σ (u_j²/n_j)(∫E([Y]_τ²|x)K² − (∫mK)²) + Σ u_j² noise_j.
-
-    Parameters
-    ----------
-    curve : callable
-        f around the middle of its bounds.
-    point : float
-        x0.
-    average : CentreAverage
-        With the noise of the value there.
     """
     nodes, kernel, width = _kernel_nodes(point, average.basis)
     values = curve(nodes)

@@ -30,11 +30,6 @@ class WaveletSites:
     ε = ∞ stands for a site without protection and ε = 0 for one that may say nothing. γ is the
     smoothness of the task, as in `WaveletRate.gamma`.
 
-    Raises
-    ------
-    InputError
-        If the arrays differ in shape, n < 1 or ε < 0.
-
     Examples
     --------
     >>> round(WaveletSites([1000, 1000], [1.0, 0.1]).resolution(1.0), 2)
@@ -80,12 +75,7 @@ class WaveletSites:
         return float(np.exp(brentq(gap, min(ends) - 1, max(ends) + 1, xtol=1e-15, rtol=1e-15)))
 
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
-        """True for sites that privacy holds back, nε² ≤ D; equality counts.
-
-        Returns
-        -------
-        (sites,) array of bool
-        """
+        """True for sites that privacy holds back, nε² ≤ D; equality counts."""
         return np.asarray(self.n * self.epsilon**2 <= self.resolution(gamma) * (1 + _TIE))
 
     def regime(self, gamma: float) -> str:
