@@ -16,9 +16,7 @@ from engine.release.books import Entry
 from engine.release.repair import LedgerState, Rebuilt
 from engine.release.sentences import FOR_SMOOTH_CURVES, became, left
 from engine.release.standing import Standing
-from engine.topics.better import COMMON, EVENLY, PERIODIC, SYMMETRIC, UNKNOWN
 from engine.topics.release.preview import PEAKS, ReleasePreview
-from engine.topics.release.prices import Price
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
@@ -104,29 +102,6 @@ def error(preview: ReleasePreview, task: str) -> str:
         f"the truth{together}), 95 % of them below {within}.{guess}{wide} For your data this "
         f"is a forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}"
     )
-
-
-_IF = {
-    EVENLY: "times are spread evenly over the range",
-    UNKNOWN: "times are not known",
-    COMMON: "everybody is observed at the same times",
-    SYMMETRIC: "people are symmetric about their mean, which no release checks",
-    PERIODIC: "the curve ends where it began",
-}
-_MATTERS = 0.05  # of the width of a band
-
-
-def worth(rehearsed: Sequence[Price], unit: str) -> list[str]:
-    """Say how much wider or narrower the band is under each other answer, where it matters."""
-    if not rehearsed:
-        return []
-    now, *others = rehearsed
-    return [
-        f"If {_IF[other.answer]}: band ± {in_unit(other.half_width, escape(unit), 2)} in "
-        f"place of ± {in_unit(now.half_width, escape(unit), 2)}."
-        for other in others
-        if abs(other.half_width - now.half_width) > _MATTERS * now.half_width
-    ]
 
 
 def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:

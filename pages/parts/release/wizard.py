@@ -178,8 +178,6 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     else:
         is_whole = panel.form(choice.task)
-        with layout.user_errors():
-            cards.worth(choice)
         _next("preview", partial(_frozen, choice.task), is_whole)
     if not is_past_data(choice):
         then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
