@@ -7,7 +7,7 @@ exported or simulated refuses them: they say something about single people of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -364,6 +364,18 @@ def _spelt(unit: str) -> set[str]:
 
 
 # -- words -----------------------------------------------------------------------------------------
+
+
+def sequence(times: Sequence[float]) -> str:
+    """Write equally spaced times as they are typed; "" for others.
+
+    >>> sequence((0.0, 0.25, 0.5)), sequence((2.0, 6.0, 9.0))
+    ('0 to 0.5 by 0.25', '')
+    """
+    if len(times) < 3 or not _is_even(np.array(times)):
+        return ""
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    return f"{times[0]:.9g} to {times[-1]:.9g} by {step:.9g}"
 
 
 def _span(low: float, high: float, unit: str) -> str:

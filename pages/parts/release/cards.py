@@ -319,7 +319,12 @@ def release_cost(choice: Choice) -> ReleaseCost | None:
 
 
 def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
-    return run.at_once(published.release_cost, part, choice.mechanism, choice.budget)
+    return cost_at(choice, part, choice.budget)
+
+
+def cost_at(choice: Choice, part: Source, budget: Budget) -> ReleaseCost:
+    """Compute the cost of a release of a part at this budget."""
+    return run.at_once(published.release_cost, part, choice.mechanism, budget)
 
 
 def _published_instead(choice: Choice, source: Source) -> None:
