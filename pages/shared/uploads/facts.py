@@ -7,6 +7,7 @@ It never proposes a range of values.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -257,8 +258,9 @@ def between(current: Draft) -> bool:
     wait()
     is_whole = _is_whole(lambda: declared(current), *_begun(current))
     draft.declare(declared(current) if is_whole else None)
-    if is_whole:
-        _say_changed(current)
+    stated = draft.of(current.task)
+    if stated is not None and stated.declared is not None:
+        _say_changed(stated, stated.declared)
     return is_whole
 
 
@@ -269,11 +271,11 @@ def _begun(current: Draft) -> list[str]:
     return [text_of(name) for name in names]
 
 
-def _say_changed(current: Draft) -> None:
+def _say_changed(current: Draft, facts: PublicFacts) -> None:
     answer = draft.answer_of_file()
-    if answer is None or current.declared is None:
+    if answer is None:
         return
-    now = frozen.stated(current.task, current.reading, current.declared)
+    now = frozen.stated(current.task, current.reading, facts)
     differing = {
         name for name in {*now, *answer.stated} if now.get(name) != answer.stated.get(name)
     }
@@ -310,9 +312,9 @@ def _span(entry: PublicBounds) -> str:
 
 
 def _short(source: str) -> str:
-    """Return the first part of a source, for a row."""
-    named = source.rpartition("(")[2].rstrip(")") if source.endswith(")") else source
-    return plain(named.split(";")[0].split(":")[0])[:60]
+    """Return the document that a source names, for a row: in brackets after numbers, else first."""
+    in_brackets = re.search(r"\(([^()]*)\)", source) if source[0].isdigit() else None
+    return plain(shortened(in_brackets[1] if in_brackets else source.partition(":")[0]))
 
 
 def _evidence_of(current: Draft) -> Array | None:

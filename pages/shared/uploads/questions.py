@@ -93,20 +93,14 @@ def question(
 
 
 def evidence(text: str, values: Array | None = None, low: float = 0.0, high: float = 0.0) -> None:
-    """Show what the file says to the question, for its holder, with a histogram of numbers.
-
-    From here on the card says that the file was looked at before facts were stated.
-    """
-    with st.container(key="evidence"):
-        known = None if values is None else values[np.isfinite(values)]
-        if known is not None and low < high and len(known):
-            counts = np.histogram(known, _BARS, (low, high))[0]
-            most = max(int(counts.max()), 1)
-            bars = "".join(
-                f'<i style="height:{100 * int(count) / most:.0f}%"></i>' for count in counts
-            )
-            st.html(f'<div class="pc-bars" aria-hidden="true">{bars}</div>')
-        st.markdown(f":small[Only you see this: {text}]")
+    """Show what the file says to the question, for its holder, with a histogram of numbers."""
+    known = None if values is None else values[np.isfinite(values)]
+    if known is not None and low < high and len(known):
+        counts = np.histogram(known, _BARS, (low, high))[0]
+        most = max(int(counts.max()), 1)
+        bars = "".join(f'<i style="height:{100 * int(count) / most:.0f}%"></i>' for count in counts)
+        st.html(f'<div class="pc-bars" aria-hidden="true">{bars}</div>')
+    st.markdown(f":small[Only you see this: {text}]")
 
 
 def share_outside(values: Array, low: float, high: float) -> str:

@@ -78,6 +78,7 @@ def who(task: str) -> tuple[Reading, bool]:
     """Ask who one person is, and whatever nobody else can know; True once nothing is open."""
     brought = _brought()
     if brought is not None:
+        st.header(questions.WORDS["who"].heading, anchor=False)
         _table(brought)
         return brought, True
     stated = columns.stated(task)
