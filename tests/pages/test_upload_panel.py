@@ -630,7 +630,7 @@ def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish
     assert not at.exception
     wording.found("preview simulated data", [header.value for header in at.header], 2)
     assert "own.csv" in words(at)
-    wording.found("value", words(at), 0, 300)
+    assert "Height 0 to 300" in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()
     assert "own.csv" in words(at)

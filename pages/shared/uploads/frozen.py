@@ -107,7 +107,9 @@ def say_answer() -> None:
         return
     if answer.refuted is not None:
         problem = answer.refuted
-        here = problem.hint.replace(READ_AGAIN, "Say what time is counted from: “Change” above")
+        here = problem.hint.replace(
+            READ_AGAIN, "Go back and say what time is counted from, at “Who is one person?”"
+        )
         st.error(
             message(InputError(problem.message, field=problem.field, hint=here)),
             icon=":material/error:",
