@@ -95,7 +95,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
 def test_a_column_of_ids_is_proposed_and_several_observations_are_refused(panel):
     at = panel(frame().drop(columns="site").assign(person_id=[f"p{k % 590}" for k in range(600)]))
     wording.found("different person id", said(at), 590)
-    confirm(at)
+    show(state(confirm(at), reading_sd=0.5))
     wording.found("people several observations", errors(at), 10, 590)
 
 

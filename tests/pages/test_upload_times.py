@@ -68,12 +68,14 @@ def test_times_in_years_stop_at_a_range_in_hours_and_reading_them_again_mends_it
 ):
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
     at = confirm(answer(dropped(monkeypatch, days()), FROM, "calendar"))
-    show(starts_from(at, "glucose_mg"))
+    typed_limits(when(at, "even", time_low=0, time_high=24, observations=24))
+    at.selectbox(key="upload_library").set_value("glucose_mg").run()
+    show(fill(at, time_unit="hours"))
     wording.found("times read years", errors(at))
     wording.found("say time counted", errors(at))
     at = back(back(back(at)))
     confirm(answer(at, FROM, "time of day"))
-    show(onward(fill(at, time_low=0, time_high=24, time_unit="hours")))
+    show(when(at, "even", time_low=0, time_high=24, observations=24))
     assert not at.error and not at.session_state["upload"].facts.is_proposed
     assert at.session_state["upload_frozen"].changed == ("reading.columns.time.from",)
 

@@ -202,9 +202,8 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     else:
-        had_file = files.has_file()
         if files.uploaded(*columns.file_of(choice.task)):
-            if not had_file:
+            if files.is_new():
                 _go(panel.asked(choice.task)[0])
                 st.rerun()
             _next("who")

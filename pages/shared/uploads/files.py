@@ -91,6 +91,14 @@ def has_file() -> bool:
     return "upload_held" in st.session_state
 
 
+def is_new() -> bool:
+    """True the first time that it is asked about a file."""
+    last = st.session_state.get("upload_file_last")
+    is_other: bool = st.session_state.get("file_asked_about") != last
+    st.session_state.file_asked_about = last
+    return is_other
+
+
 def content() -> bytes:
     """Return the bytes of the file, kept for the visit: it may be read in another way."""
     return bytes(st.session_state.upload_held.getvalue())
@@ -116,6 +124,7 @@ class _ExampleFile:
 def _use_example(example: Example) -> None:
     """Hold the example in place of a file, and answer what is asked of it."""
     made = example.make()
+    st.session_state.pop("file_asked_about", None)
     _hold(_ExampleFile(made, file_id=digest(made)))
     draft.use_example(
         {

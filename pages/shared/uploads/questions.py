@@ -43,16 +43,15 @@ class Answers:
 
 WORDS = {
     "who": QuestionWords(
-        "Who is one person?",
-        "The guarantee protects one person. Somebody with two ids is protected as two.",
+        "Who is one person?", "One person is protected. Somebody with two ids is protected as two."
     ),
     "when": QuestionWords(
         "When were they measured?",
-        "Take it from the plan of the study. A true answer narrows the band, a wrong one moves it.",
+        "A true answer narrows the band, a wrong one can move it off the truth.",
     ),
     "between": QuestionWords(
         "Between which values can they lie?",
-        "The range must come from outside the file. A narrower one needs less noise.",
+        "It must come from outside the file. A narrower range needs less noise.",
     ),
     "trust": QuestionWords(
         "Who is trusted with the data?",
@@ -74,9 +73,10 @@ def question(
 ) -> str | None:
     """Draw a question with the price at the right of each answer; return the chosen answer."""
     words = words or WORDS[name]
+    st.session_state.question_why = words.why
     with st.container(key=f"question_{name}"):
         st.header(words.heading, anchor=False)
-        st.markdown(f":small[{proposal} {words.why}]")
+        st.markdown(f":small[{proposal}]")
         if st.session_state.get(answers.key) not in answers.labels:
             st.session_state[answers.key] = answers.proposed
         chosen: str | None = st.radio(
@@ -190,7 +190,8 @@ def buttons(
     back: Callable[[], None] | None,
     is_open: bool,
 ) -> None:
-    """Draw Next and Back; Enter is Next."""
+    """Say why the question on screen matters, and draw Next and Back; Enter is Next."""
+    st.markdown(f":small[{st.session_state.pop('question_why', '')}]")
     with st.container(horizontal=True, vertical_alignment="center", key="question_way"):
         st.button(
             label,

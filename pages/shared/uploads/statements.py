@@ -42,6 +42,7 @@ OF_TIMES: Fields = (
 )
 MAX_LISTED = 3  # more columns get a choice between one range and several
 OTHER, OF_FILE = "other", "file"  # limits with a source, and those of the file
+_ANY_SPREAD = 0.1  # of values from 0 to 1, before σ is stated
 
 
 # -- what is stated, from the answers that are kept ------------------------------------------------
@@ -61,23 +62,27 @@ def declared(current: Draft) -> PublicFacts:
             field="value_low",
             hint="State limits from outside the file, and their source.",
         )
-    return _declared(current, (number_of("value_low"), number_of("value_high")), text_of("origin"))
-
-
-def without_range(current: Draft, design: StatedDesign | None = None) -> PublicFacts:
-    """Return facts with values from 0 to 1, before a range is stated: a band is a share of it."""
-    return _declared(current, (0.0, 1.0), "a share of the range", design)
-
-
-def _declared(
-    current: Draft, values: tuple[Bound, Bound], origin: str, design: StatedDesign | None = None
-) -> PublicFacts:
     counted = columns.kind_of(current.task)
     if isinstance(counted, Counted):
         return _of_events(event_columns(current.reading, counted), current.reading)
     if TASKS[current.task].data is DataType.RECORDS:
         return _of_rows(current.observations, current.task)
-    return _of_curves(current, values, origin, design)
+    curves = current.observations
+    assert isinstance(curves, CurveTable)
+    return _of_curves(
+        current,
+        (number_of("value_low"), number_of("value_high")),
+        origin=text_of("origin"),
+        covariates=[_range_of(name) for name in curves.covariate_names],
+        reading_sd=number_of("reading_sd"),
+    )
+
+
+def without_range(current: Draft, design: StatedDesign | None = None) -> PublicFacts:
+    """Return facts before ranges are stated: values from 0 to 1, so that a band is a share."""
+    return _of_curves(
+        current, (0.0, 1.0), design, origin="a share of the range", reading_sd=_ANY_SPREAD
+    )
 
 
 def text_of(name: str) -> str:
@@ -110,10 +115,12 @@ def _nouns(question: Fields) -> dict[str, Any]:
 
 
 def _of_curves(
-    current: Draft, values: tuple[Bound, Bound], origin: str, design: StatedDesign | None
+    current: Draft,
+    values: tuple[Bound, Bound],
+    design: StatedDesign | None = None,
+    reading_sd: Bound = None,
+    **others: Any,
 ) -> PublicFacts:
-    curves, reading = current.observations, current.reading
-    assert isinstance(curves, CurveTable) and reading.person is not None
     is_single = TASKS[current.task].data is DataType.READINGS
     words = words_of(current)
     stated = design or StatedDesign(
@@ -127,16 +134,15 @@ def _of_curves(
         *values,
         number_of("time_low"),
         number_of("time_high"),
-        origin,
-        [_range_of(name) for name in curves.covariate_names],
-        is_single,
-        number_of("reading_sd") if is_single else None,
+        single=is_single,
+        reading_sd=reading_sd if is_single else None,
         design=of_law(stated),
         observations=number_of("observations", is_whole=True),
         symmetric=bool(draft.answered("upload_symmetric")),
         guessed_spread=number_of("guessed_spread"),
         periodic=bool(draft.answered("upload_periodic")),
         **words,
+        **others,
     )
 
 
@@ -250,13 +256,18 @@ def suggest(current: Draft) -> None:
                 "observations": written(found.observations_per_curve),
                 "law": str(design.law) if is_law and is_stated else "",
                 "times": times,
-                "gap": written(design.gap) if design.gap else "",
+                "gap": written(gap) if (gap := design.gap or _step(times)) else "",
             }.items()
             if value
         }
     )
     if matched := fitting(current):
         take_over(public_bounds()[matched[0]], draft.suggest)
+
+
+def _step(times: str) -> float:
+    """Return the step of times that are written as a sequence; 0 for others."""
+    return float(times.rpartition(" by ")[2]) if " by " in times else 0.0
 
 
 def fitting(current: Draft) -> list[str]:
