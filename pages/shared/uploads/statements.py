@@ -244,6 +244,7 @@ def suggest(current: Draft) -> None:
         words |= {"person": found.person, "people": found.people}
     design = StatedDesign.of(found)
     times = sequence(design.times) or (", ".join(map(written, curves.header_times)))
+    gap = design.gap or _step(times)
     is_law = design.law not in (None, StatedLaw.UNKNOWN)
     is_stated = design.law != StatedLaw.COMMON or bool(times)
     draft.suggest(
@@ -256,7 +257,7 @@ def suggest(current: Draft) -> None:
                 "observations": written(found.observations_per_curve),
                 "law": str(design.law) if is_law and is_stated else "",
                 "times": times,
-                "gap": written(gap) if (gap := design.gap or _step(times)) else "",
+                "gap": written(gap) if gap else "",
             }.items()
             if value
         }
