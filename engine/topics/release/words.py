@@ -40,11 +40,12 @@ _STATED = {
 _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
-def about(facts: PublicFacts) -> str:
+def about(preview: ReleasePreview) -> str:
     """Describe the preview, and say that it costs nothing."""
-    return (
-        f"Simulated from what you stated, without your {escape(facts.people)}. It costs no budget."
-    )
+    people = escape(preview.facts.people)
+    shape = preview.typical or ("" if preview.peaks is None else "an invented curve")
+    like_yours = f"{capital(shape)}, released as yours would be. " if shape else ""
+    return f"{like_yours}Simulated from what you stated, without your {people}. It costs no budget."
 
 
 def band(preview: ReleasePreview) -> str:
@@ -115,7 +116,7 @@ def in_lines(preview: ReleasePreview, task: str) -> list[str]:
     return [
         each
         for each in (
-            about(preview.facts),
+            about(preview),
             error(preview, task),
             survives(preview, task),
             *carried(preview),
@@ -141,6 +142,12 @@ def survives(preview: ReleasePreview, task: str) -> str:
 
 def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) -> str:
     """State the verdict, with the size of visible changes if there is a band over time."""
+    if grade == "coarse" and preview.is_flat and preview.change:
+        return (
+            "**No shape survives:** a flat line fits in the band, so only the level would be "
+            f"published. Rises above {escape(smallest_change(preview.facts, preview.change))} "
+            "would show."
+        )
     is_of_band = preview.verdict is None or preview.verdict.verdict != "coarse"
     if grade == "coarse" and is_of_band:
         return _in_bold(

@@ -351,12 +351,14 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
     with st.container(border=True):
         st.subheader(words.TITLE, anchor=False)
         facts = choice.source.facts
-        st.markdown(words.about(facts))
         try:
             simulated = cards.previewed(choice, choice.source, cost)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
+        if survives := words.survives(simulated, choice.what):
+            st.markdown(survives)
+        st.markdown(f":small[{words.about(simulated)}]")
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
             chart = charts.preview_chart(simulated, across, up)
@@ -367,8 +369,6 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
         st.markdown(words.error(simulated, choice.what))
-        if survives := words.survives(simulated, choice.what):
-            st.markdown(survives)
         if unused := words.not_used(choice.mechanism, facts):
             st.info(unused, icon=":material/info:")
         _better(choice, simulated)

@@ -92,11 +92,15 @@ def has_file() -> bool:
 
 
 def is_new() -> bool:
-    """True the first time that it is asked about a file."""
-    last = st.session_state.get("upload_file_last")
-    is_other: bool = st.session_state.get("file_asked_about") != last
-    st.session_state.file_asked_about = last
-    return is_other
+    """True until a question was asked about the file."""
+    return bool(
+        st.session_state.get("file_asked_about") != st.session_state.get("upload_file_last")
+    )
+
+
+def ask_about() -> None:
+    """Remember that questions about the file have begun."""
+    st.session_state.file_asked_about = st.session_state.get("upload_file_last")
 
 
 def content() -> bytes:

@@ -223,6 +223,7 @@ def ask(
 
     A question whose earlier ones are open gives way to the first of them.
     """
+    files.ask_about()
     draft.recall_answers()
     names = asked(task)
     at = _possible(task, at if at in names else names[0])
