@@ -15,7 +15,15 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import TASKS, DataType
+from engine.core.tasks import (
+    DISTRIBUTION,
+    MEAN_FUNCTION,
+    ROC,
+    SURVIVAL,
+    TASKS,
+    WAVELET_REGRESSION,
+    DataType,
+)
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
@@ -30,6 +38,7 @@ from engine.uploads.limits import LIMITS
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.proposing.framing import framed
+from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import SINGLE, Reading
 from engine.uploads.records import curves_of, event_columns, events_of, rows_of
 from engine.uploads.rows import RowTable, UploadRows
@@ -142,6 +151,20 @@ def _of_task(reading: Reading, task: str) -> Reading:
         else {role: column for role, column in columns.items() if role != "value"}
     )
     return replace(reading, columns=kept, features=reading.features[: features.most])
+
+
+_TASKS = {
+    FileKind.CURVES: MEAN_FUNCTION.key,
+    FileKind.SINGLE: WAVELET_REGRESSION.key,
+    FileKind.OUTCOMES: SURVIVAL.key,
+    FileKind.VALUES: DISTRIBUTION.key,
+    FileKind.SCORES: ROC.key,
+}
+
+
+def likely_task(content: bytes, encoding: str = "", sheet: str = "") -> str:
+    """Return the key of the task that the columns of a file suit; "" if none stands out."""
+    return _TASKS.get(propose(content, encoding=encoding, sheet=sheet).kind, "")
 
 
 def header_of(content: bytes, encoding: str = "", sheet: str = "") -> tuple[str, ...]:

@@ -337,8 +337,6 @@ def test_the_picture_of_a_known_kind_shows_a_typical_public_curve_and_changes_no
 
 
 def test_a_preview_in_which_a_flat_line_fits_says_first_that_no_shape_survives():
-    preview = release_preview(
-        glucose(), Sizes((100,), 2400, 24), ADAPTIVE, Budget(0.5, 1e-4), 1
-    )
+    preview = release_preview(glucose(), Sizes((100,), 2400, 24), ADAPTIVE, Budget(0.5, 1e-4), 1)
     assert preview.is_flat
     wording.found("flat line fits", words.survives(preview, "mean_function"))

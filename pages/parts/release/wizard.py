@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS
+from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS, WAVELET_REGRESSION
 from engine.language import odds_words, tags
 from engine.language.grammar import escape
 from engine.language.numbers import in_unit, number, whole
@@ -31,7 +31,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import session
 from pages.shared.state.settings import QUESTIONS
-from pages.shared.uploads import columns, files, frozen, groups, panel, questions
+from pages.shared.uploads import columns, files, frozen, groups, panel, questions, reading
 from pages.shared.uploads.questions import Alternative, Answers
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
@@ -235,10 +235,39 @@ def _question(
             st.markdown(f":small[{about}]", width="stretch")
             st.button("Other data", key="other_data", type="tertiary", on_click=_go, args=("data",))
             drawer.button(details, "Details", "details", ":material/right_panel_open:")
-        if step == "budget":
+        if files.is_new() and (likely := reading.likely_task(choice.task)):
+            _kind(choice, likely)
+        elif step == "budget":
             _budget(choice, cost, len(asked))
         else:
             panel.ask(choice.task, step, _go, "Next", partial(_frozen, choice.task), len(asked) + 1)
+
+
+_KINDS = {
+    SURVIVAL.key: "A survival curve: a time and a status of each person",
+    MEAN_FUNCTION.key: "An average curve: values of each person over time",
+    WAVELET_REGRESSION.key: "A regression curve: one value of each person, at a time",
+    DISTRIBUTION.key: "A distribution: one number of each person",
+    ROC.key: "An ROC curve: a score and a label of each person",
+}
+_MOST_KINDS = 4
+_KIND = "question_of_kind"  # key of the choice
+
+
+def _kind(choice: Choice, likely: str) -> None:
+    """Ask what is published of a file that suits another result than the one chosen."""
+    kinds = [likely, *(key for key in (choice.what, *_KINDS) if key != likely)]
+    labels = {key: _KINDS.get(key, TASKS[key].result) for key in dict.fromkeys(kinds)}
+    offered = dict([*labels.items()][:_MOST_KINDS])
+    chosen = questions.question(
+        "kind", "Proposed from the columns of the file.", Answers(_KIND, offered, likely), {}
+    )
+
+    def onward() -> None:
+        files.ask_about()
+        session.change(published_task=chosen, publish_step="who")
+
+    questions.buttons(0, 0, "Next", onward, None, chosen is not None)
 
 
 def _frozen(task: str) -> None:
@@ -271,7 +300,7 @@ def _budget(choice: Choice, cost: ReleaseCost | None, n_before: int) -> None:
         {text: questions.UNKNOWN_YET for text in labels if is_rehearsed} | prices,
         lambda: session.set_epsilon(float(st.session_state[_BUDGET])),
     )
-    questions.evidence("nothing: this question is answered without the file.")
+    st.markdown(":small[This question is answered without the file.]")
     if cost is not None:
         st.markdown(f":small[{sentences.left(source.facts, strips.standing(source))}]")
     wait()

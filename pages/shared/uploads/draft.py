@@ -40,6 +40,7 @@ _OF_FILE = (
     "upload_question",
     "upload_suggested",
     "upload_one_person",
+    "upload_kind",
     "upload_sites",
     "upload_why",
 )

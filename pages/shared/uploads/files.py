@@ -35,6 +35,7 @@ _BEFORE = (
     "upload_proposed",
     "upload_header",
     "upload_sheets",
+    "upload_kind",
 )  # session keys of the steps before a reading
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
 from engine.language import tags
 from engine.language.grammar import capital
@@ -25,6 +27,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
+from pages.shared.state.lab_tasks import settings_of
 from pages.shared.uploads import (
     columns,
     draft,
@@ -37,6 +40,7 @@ from pages.shared.uploads import (
     trust,
 )
 
+_LAB = Path(__file__).parents[2] / "lab.py"
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
 DEMONSTRATION = (
@@ -78,11 +82,32 @@ def drop(task: str) -> None:
     if not visitors.may_bring_files():
         st.markdown(f":small[{DEMONSTRATION}]")
     elif not st.session_state.get("upload_open"):  # the dialog has the same field
-        files.uploaded(*columns.file_of(task))
+        is_there = files.uploaded(*columns.file_of(task))
+        if is_there and files.is_new() and (likely := reading.likely_task(task)):
+            _other_kind(task, likely)
+            return
         if _looks_first(DialogRequest(task=task)):
             st.rerun()
         if files.has_file():
             button("Say how it is read")
+
+
+def _other_kind(task: str, likely: str) -> None:
+    """Ask whether a file that suits another estimand is shown as that."""
+    result = uncapital(TASKS[likely].result)
+    st.markdown(f"This file looks like data for a **{result}**.")
+    with st.container(horizontal=True):
+        is_other = st.button(f"Show the {result}", key="other_kind", type="primary")
+        st.button(
+            f"Show the {uncapital(TASKS[task].result)}", key="same_kind", on_click=files.ask_about
+        )
+    if not is_other or (upload := guarded(partial(reading.first_look, likely))) is None:
+        return
+    files.ask_about()
+    st.session_state.upload_looked = likely, st.session_state.get("upload_file_last")
+    frozen.show(upload, likely)
+    session.change(**settings_of(likely), lab_tab=settings.TABS[0])
+    st.switch_page(_LAB)
 
 
 def draw(

@@ -57,6 +57,10 @@ WORDS = {
         "Who is trusted with the data?",
         "Each trusted party adds noise once, so trusting fewer costs accuracy.",
     ),
+    "kind": QuestionWords(
+        "What do you want to publish?",
+        "Each row of this file seems to hold what the first answer needs.",
+    ),
     "budget": QuestionWords(
         "Which budget?", "A larger ε shows smaller changes and protects each person less."
     ),
@@ -203,7 +207,8 @@ def buttons(
         )
         if back is not None:
             st.button("Back", key="question_back", on_click=partial(_held, back))
-        st.markdown(f":small[{at} of {of}]", width="content")
+        if of:
+            st.markdown(f":small[{at} of {of}]", width="content")
 
 
 def _held(go: Callable[[], None]) -> None:

@@ -64,6 +64,16 @@ def first_look(task: str) -> Upload | UploadRows | UploadEvents:
     return files.made("upload_look", looking.first_look, task, **files.frame())
 
 
+def likely_task(task: str) -> str:
+    """Return the task that the file suits, if its columns hold another kind of data; else ""."""
+    try:
+        likely: str = files.made("upload_kind", looking.likely_task, **files.frame())
+    except InputError:  # asked about with the columns
+        return ""
+    is_other = likely and columns.kind_of(likely) is not columns.kind_of(task)
+    return likely if is_other else ""
+
+
 def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
     """Propose a reading from the file itself, for its holder to look at."""
     return files.made(
