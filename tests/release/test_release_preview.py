@@ -186,7 +186,7 @@ def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_
 def test_verdicts_come_from_the_public_sizes():
     assert seen(1.0, Sizes((80,), 640, 8)).verdict.verdict == "coarse"
     wording.found(
-        "level and trend", words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
+        "flat line fits", words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
     )
 
 
