@@ -344,7 +344,6 @@ def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(
     bring(monkeypatch, files.csv(GROWTH) + mark.encode())
     ran(at)
     at.session_state["upload_brought"] = reading
-    at.button(key="wizard_next").click()
     confirm(ran(at))
     assert counted in said(at) and "Nothing was read" in said(at)
     wording.found("correct those lines", said(at))
@@ -360,7 +359,6 @@ def test_a_reading_is_saved_and_brought_again_for_another_file(monkeypatch):
     bring(monkeypatch, later)
     ran(at)
     at.session_state["upload_brought"] = Reading.of(saved)
-    at.button(key="wizard_next").click()
     confirm(ran(at))
     assert not at.error and at.session_state["upload_draft"].reading == Reading.of(saved)
 

@@ -29,15 +29,16 @@ from pages.shared.server import visitors
 from pages.shared.state import session, settings
 from pages.shared.state.lab_tasks import settings_of
 from pages.shared.uploads import (
+    between,
     columns,
     draft,
-    facts,
     files,
     frozen,
     questions,
     reading,
     statements,
     trust,
+    when,
 )
 
 _LAB = Path(__file__).parents[2] / "lab.py"
@@ -311,13 +312,13 @@ def _confirmed(task: str, read: Reading) -> bool:
 def _when(task: str) -> Forward | None:
     current = draft.of(task)
     assert current is not None
-    return (lambda: True) if facts.when(current) else None
+    return (lambda: True) if when.when(current) else None
 
 
 def _between(task: str) -> Forward | None:
     current = draft.of(task)
     assert current is not None
-    return (lambda: True) if facts.between(current) else None
+    return (lambda: True) if between.between(current) else None
 
 
 def _trust(task: str) -> Forward | None:

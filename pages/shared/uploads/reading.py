@@ -25,7 +25,7 @@ from engine.uploads.proposing.questions import Question, ReadingOption, answered
 from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.rows import UploadRows
 from pages.shared.frame.controls import message, plain
-from pages.shared.uploads import columns, draft, files, questions
+from pages.shared.uploads import columns, draft, earlier, files, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
 from pages.shared.uploads.questions import Answers
@@ -289,7 +289,7 @@ def _save_and_bring(reading: Reading) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if not reading.gaps:
             _download(reading)
-        with st.popover("Use a saved reading", icon=":material/replay:"):
+        with st.popover("As for an earlier file", icon=":material/replay:"):
             st.file_uploader(
                 "reading.json of an earlier file",
                 "json",
@@ -297,6 +297,7 @@ def _save_and_bring(reading: Reading) -> None:
                 on_change=_bring,
                 max_upload_size=1,
             )
+            earlier.draw()
     if (problem := st.session_state.pop("reading_problem", None)) is not None:
         st.error(message(problem), icon=":material/error:")
 
