@@ -242,7 +242,7 @@ def _ask_curves(current: Draft, is_typed: bool) -> None:
         )
     for name in curves.covariate_names:
         fields.covariate(name)
-    fields.units(curves, words, "value")
+    fields.units(curves.value_column, "value", words["value_unit"])
     with st.popover("Names, units and more"):
         fields.nouns(OF_CURVES)
         is_of_rows = current.reading.person is not None and current.reading.person.rows

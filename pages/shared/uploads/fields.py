@@ -13,7 +13,6 @@ from engine.core.arrays import Array
 from engine.core.errors import InputError
 from engine.core.lists import shortened
 from engine.core.types import PublicFacts
-from engine.uploads.curves import CurveTable
 from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared.frame.controls import entered, message, plain
 from pages.shared.uploads.files import key_of
@@ -61,28 +60,24 @@ def origin(example: str) -> None:
     )
 
 
-def units(curves: CurveTable, words: dict[str, Any], of: str) -> None:
-    """Point out column names with another unit than the stated one."""
-    for role, name, stated in (
-        ("value", curves.value_column, words["value_unit"]),
-        ("time", curves.time_column, words["time_unit"]),
+def units(column: str | None, role: str, stated: str) -> None:
+    """Point out a column whose name has another unit than the stated one."""
+    unit = unit_in_name(column, of_time=role == "time") if column else ""
+    if not stated or not unit or same_unit(unit, stated):
+        return
+    slot = st.container()
+    if st.checkbox(
+        f"The {role}s of the file are in {plain(stated)}, as stated",
+        key=key_of(f"upload_unit_of_{role}_{stated}"),
     ):
-        unit = unit_in_name(name, of_time=role == "time") if name else ""
-        if role != of or not stated or not unit or same_unit(unit, stated):
-            continue
-        slot = st.container()
-        if st.checkbox(
-            f"The {role}s of the file are in {plain(stated)}, as stated",
-            key=key_of(f"upload_unit_of_{role}_{stated}"),
-        ):
-            continue
-        st.session_state[REFUSED] = True
-        problem = InputError(
-            f"The column “{shortened(str(name))}” is in {in_words(unit)} by its name, and {stated} "
-            "is stated.",
-            hint=f"State unit and range in {in_words(unit)}, or tick what holds.",
-        )
-        slot.error(message(problem), icon=":material/error:")
+        return
+    st.session_state[REFUSED] = True
+    problem = InputError(
+        f"The column “{shortened(str(column))}” is in {in_words(unit)} by its name, and {stated} "
+        "is stated.",
+        hint=f"State unit and range in {in_words(unit)}, or tick what holds.",
+    )
+    slot.error(message(problem), icon=":material/error:")
 
 
 def covariate(name: str) -> None:

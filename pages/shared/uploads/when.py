@@ -73,7 +73,7 @@ def when(current: Draft) -> bool:
                 is_whole=True,
             )
         _design(law, time, unit)
-        fields.units(curves, words, "time")
+        fields.units(curves.time_column, "time", words["time_unit"])
         st.toggle(
             "The curve ends where it began (a day, a year)",
             key="upload_periodic",
