@@ -92,7 +92,7 @@ def _step(choice: Choice) -> str:
         if not (is_own and files.has_file()):
             return "data"
         return step if step in ("data", *asked) else asked[0]
-    if step in asked and not session.uploaded(choice.task):
+    if step in asked and not _has_file(choice):
         return "data"
     return step or "preview"
 
@@ -139,8 +139,12 @@ def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -
 
 def _first(step: str, choice: Choice) -> str:
     """Return the step to go back to: for the data of a file its first question."""
-    is_own = step == "data" and session.uploaded(choice.task)
-    return panel.asked(choice.task)[0] if is_own else step
+    return panel.asked(choice.task)[0] if step == "data" and _has_file(choice) else step
+
+
+def _has_file(choice: Choice) -> bool:
+    """True if the data on screen are those of a file that is still here."""
+    return session.uploaded(choice.task) and files.has_file()
 
 
 def _data_line(choice: Choice) -> str:
@@ -310,7 +314,7 @@ def _budget(choice: Choice, cost: ReleaseCost | None, n_before: int) -> None:
         n_before + 1,
         "Preview",
         partial(_go, "preview"),
-        partial(_go, asked[-1]) if session.uploaded(choice.task) else partial(_go, "data"),
+        partial(_go, asked[-1] if _has_file(choice) else "data"),
         not controls.is_refused(),
     )
 

@@ -72,8 +72,8 @@ def when(current: Draft) -> bool:
                 "are 288. Single curves may have more or fewer: how many they have stays private.",
                 is_whole=True,
             )
-        _design(law, time, unit)
-        fields.units(curves.time_column, "time", words["time_unit"])
+        if law == suggested:
+            _design(law, time, unit)
         st.toggle(
             "The curve ends where it began (a day, a year)",
             key="upload_periodic",
@@ -88,6 +88,9 @@ def when(current: Draft) -> bool:
                 on_click=draft.put,
                 kwargs={"upload_law": str(other)},
             )
+    if law != suggested:
+        _design(law, time, unit)
+    fields.units(curves.time_column, "time", words["time_unit"])
     questions.evidence(
         f"{whole(len(curves.times))} observations, by {time}.",
         curves.times,
