@@ -7,14 +7,17 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from engine.core.types import Budget
+from engine.core.types import Budget, Sizes
+from engine.language.numbers import in_unit
 from engine.mechanisms import mechanisms
 from engine.release import ledger
 from engine.release.ledger import Ledger
 from engine.release.published import publish
+from engine.topics.release.prices import price
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.reading_of_files import Reading
 from pages.shared.uploads import files as own_files
+from pages.shared.uploads import questions
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.own_file import (
@@ -643,3 +646,37 @@ def test_an_entry_of_the_library_fills_range_and_source_and_leaves_them_free(mon
     assert at.text_input(key="upload_origin").value == height.source
     facts = show(fill(at, value_high=230)).session_state["upload"].facts
     assert (facts.value_high, facts.origin, facts.person) == (230, height.source, "child")
+
+
+# -- prices ----------------------------------------------------------------------------------------
+
+
+def captions(at, key):
+    return [
+        text.replace("\u202f", "").replace("\xa0", " ") for text in at.radio(key=key).proto.captions
+    ]
+
+
+def test_the_price_of_each_answer_stands_beside_it_and_follows_from_stated_facts_alone(monkeypatch):
+    monkeypatch.setattr(questions.run, "knows", lambda *_: True)  # nothing waits
+    at = confirm(published(monkeypatch, files.growth_frame(300, 8)))
+    assert all("band ±" in text or not text for text in captions(at, "upload_law"))
+    onward(at)
+    limits, _, of_file = captions(at, "upload_bounds")
+    assert limits.endswith("cm") and of_file == "exploring only"
+    onward(at)
+    facts = at.session_state["upload_draft"].declared
+    budget = Budget(1.0, mechanisms.build("adaptive_mean", {}).delta(300, None).value)
+    same = price(
+        facts,
+        Sizes((300,), 300 * facts.observations_per_curve, facts.observations_per_curve),
+        mechanisms.build("adaptive_mean", {}),
+        budget,
+        1,
+    )
+    centre = captions(at, "upload_trust")[0]
+    assert f"±{in_unit(same.half_width, 'cm', 2)}".replace("\xa0", " ") in centre
+    assert captions(at, "upload_trust")[-1] == "nothing released"
+    onward(at)
+    half, one, two = (float(text.split()[-2]) for text in captions(at, "question_epsilon"))
+    assert half > one > two
