@@ -210,7 +210,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
             if files.is_new():
                 _go(panel.asked(choice.task)[0])
                 st.rerun()
-            _next("who")
+        _next("who", is_open=files.has_file())
     if not is_past_data(choice):
         then = "Then: five questions · preview on simulated data · release."
         earlier = (

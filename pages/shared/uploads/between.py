@@ -50,7 +50,7 @@ from pages.shared.uploads.statements import (
 
 _OF_ROWS: Fields = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
 _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetric about their mean"}
-_BETWEEN = {
+_BETWEEN: Mapping[Counted | DataType, QuestionWords] = {
     Counted.OUTCOMES: QuestionWords(
         "How long were they followed?",
         "The protocol says so. The longest time in the file would reveal somebody.",

@@ -123,20 +123,15 @@ def _of_curves(
 ) -> PublicFacts:
     is_single = TASKS[current.task].data is DataType.READINGS
     words = words_of(current)
-    stated = design or StatedDesign(
-        law=draft.answered("upload_law"),
-        times=list_of("times"),
-        gap=number_of("gap"),
-        window=number_of("window"),
-        heights=list_of("heights"),
-    )
+    low, high = values
     return declare(
-        *values,
-        number_of("time_low"),
-        number_of("time_high"),
+        value_low=low,
+        value_high=high,
+        time_low=number_of("time_low"),
+        time_high=number_of("time_high"),
         single=is_single,
         reading_sd=reading_sd if is_single else None,
-        design=of_law(stated),
+        design=design or design_of(draft.answered("upload_law")),
         observations=number_of("observations", is_whole=True),
         symmetric=bool(draft.answered("upload_symmetric")),
         guessed_spread=number_of("guessed_spread"),
@@ -146,15 +141,15 @@ def _of_curves(
     )
 
 
-def of_law(stated: StatedDesign) -> StatedDesign:
-    """Return the design with the parameters of its law alone."""
-    of_law = {
-        StatedLaw.COMMON: {"times": stated.times},
-        StatedLaw.VISITS: {"gap": stated.gap},
-        StatedLaw.WINDOWS: {"window": stated.window},
-        StatedLaw.DENSITY: {"heights": stated.heights},
-    }
-    return StatedDesign(law=stated.law, **of_law.get(stated.law, {}))  # type: ignore[arg-type]
+def design_of(law: str | None) -> StatedDesign:
+    """Return how observation times come about by a law, with its typed parameters alone."""
+    return StatedDesign(
+        law=law,
+        times=list_of("times") if law == StatedLaw.COMMON else (),
+        gap=number_of("gap") if law == StatedLaw.VISITS else None,
+        window=number_of("window") if law == StatedLaw.WINDOWS else None,
+        heights=list_of("heights") if law == StatedLaw.DENSITY else (),
+    )
 
 
 def words_of(current: Draft) -> dict[str, Any]:

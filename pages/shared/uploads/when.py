@@ -14,16 +14,15 @@ from engine.core.tasks import TASKS, DataType
 from engine.language.numbers import whole
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable
-from engine.uploads.design import StatedDesign, StatedLaw, laws_for
+from engine.uploads.design import StatedLaw, laws_for
 from pages.shared.frame.controls import plain
 from pages.shared.uploads import draft, fields, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.questions import Alternative, Answers
 from pages.shared.uploads.statements import (
+    design_of,
     fitting,
     list_of,
-    number_of,
-    of_law,
     sizes_of,
     text_of,
     without_range,
@@ -106,7 +105,7 @@ def _laws_priced(current: Draft, laws: Sequence[StatedLaw]) -> dict[str, Alterna
     bounds = fitting(current)
     for law in laws:
         try:
-            facts = without_range(current, of_law(replace(_typed_design(), law=str(law))))
+            facts = without_range(current, design_of(str(law)))
         except InputError:
             continue
         if bounds:
@@ -119,15 +118,6 @@ def _laws_priced(current: Draft, laws: Sequence[StatedLaw]) -> dict[str, Alterna
             )
         found[str(law)] = Alternative(facts, sizes_of(current, facts))
     return found
-
-
-def _typed_design() -> StatedDesign:
-    return StatedDesign(
-        times=list_of("times"),
-        gap=number_of("gap"),
-        window=number_of("window"),
-        heights=list_of("heights"),
-    )
 
 
 def _label(law: StatedLaw) -> str:
