@@ -206,10 +206,9 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     else:
-        if files.uploaded(*columns.file_of(choice.task)):
-            if files.is_new():
-                _go(panel.asked(choice.task)[0])
-                st.rerun()
+        if files.uploaded(*columns.file_of(choice.task)) and files.is_new():
+            _go(panel.asked(choice.task)[0])
+            st.rerun()
         _next("who", is_open=files.has_file())
     if not is_past_data(choice):
         then = "Then: five questions · preview on simulated data · release."
