@@ -4,8 +4,11 @@ from types import SimpleNamespace
 
 import streamlit as st
 
+from pages.shared.uploads import questions
 from tests import files
 from tests.pages.opening import visit
+
+FIRST = questions.WORDS["who"].heading  # the first question about a file
 
 
 def bring(monkeypatch, content, name="own.csv"):

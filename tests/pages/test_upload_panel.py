@@ -21,6 +21,7 @@ from pages.shared.uploads import questions
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.own_file import (
+    FIRST,
     answer,
     back,
     bring,
@@ -132,7 +133,7 @@ def test_a_first_look_stays_on_pages_for_looking_and_gives_no_code(monkeypatch):
     assert "of 30 children" not in said(ran(at)) and not at.error
     at.switch_page("../publish.py")
     ran(at)
-    assert "Who is one person?" in [header.value for header in at.header]
+    assert FIRST in [header.value for header in at.header]
     assert table(at)[0][0] == "child"  # the file is there, and its reading is to be accepted
 
 
@@ -614,13 +615,13 @@ def test_the_questions_of_a_second_file_are_asked_anew(monkeypatch):
     ran(at)
     at.session_state["upload_open"] = True
     ran(at)
-    assert "Who is one person?" in [header.value for header in at.header]
+    assert FIRST in [header.value for header in at.header]
 
 
 def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(monkeypatch):
     at = state(confirmed(monkeypatch), first=2, last=18)
     at.switch_page("../publish.py").run()
-    assert not at.exception and "Who is one person?" in [header.value for header in at.header]
+    assert not at.exception and FIRST in [header.value for header in at.header]
     assert confirm(at).radio(key="upload_law").value == "even"
     assert onward(at).text_input(key="upload_value_high").value == "300"
 
@@ -631,7 +632,7 @@ def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish
     assert not at.exception
     wording.found("preview simulated data", [header.value for header in at.header], 2)
     assert "own.csv" in words(at)
-    assert "Height 0 to 300" in words(at)
+    assert "0 to 300" in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()
     assert "own.csv" in words(at)

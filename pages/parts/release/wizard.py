@@ -32,7 +32,7 @@ from pages.shared.server import visitors
 from pages.shared.state import session
 from pages.shared.state.settings import QUESTIONS
 from pages.shared.uploads import columns, files, frozen, groups, panel, questions, reading
-from pages.shared.uploads.questions import Alternative, Answers
+from pages.shared.uploads.questions import Alternative, AnswerRows
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 _STEPS = ("data", "preview", "release")  # numbered; questions are part of the first
@@ -263,7 +263,7 @@ def _kind(choice: Choice, likely: str) -> None:
     labels = {key: _KINDS.get(key, TASKS[key].result) for key in dict.fromkeys(kinds)}
     offered = dict([*labels.items()][:_MOST_KINDS])
     chosen = questions.question(
-        "kind", "Proposed from the columns of the file.", Answers(_KIND, offered, likely), {}
+        "kind", "Proposed from the columns of the file.", AnswerRows(_KIND, offered, likely), {}
     )
 
     def onward() -> None:
@@ -299,7 +299,7 @@ def _budget(choice: Choice, cost: ReleaseCost | None, n_before: int) -> None:
     questions.question(
         "budget",
         f"Proposed: ε = {choice.budget.epsilon:g}.",
-        Answers(_BUDGET, labels),
+        AnswerRows(_BUDGET, labels),
         {text: questions.UNKNOWN_YET for text in labels if is_rehearsed} | prices,
         lambda: session.set_epsilon(float(st.session_state[_BUDGET])),
     )

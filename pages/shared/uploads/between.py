@@ -28,7 +28,7 @@ from pages.shared.frame.controls import plain
 from pages.shared.uploads import columns, draft, fields, frozen, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
-from pages.shared.uploads.questions import Alternative, Answers, QuestionWords
+from pages.shared.uploads.questions import Alternative, AnswerRows, QuestionWords
 from pages.shared.uploads.statements import (
     MAX_LISTED,
     OF_CURVES,
@@ -76,7 +76,7 @@ def between(current: Draft) -> bool:
     chosen = questions.question(
         "between",
         "Proposed: public limits." if matched else "Nothing is proposed.",
-        Answers(key_of("upload_bounds"), labels, matched[0] if matched else OTHER),
+        AnswerRows(key_of("upload_bounds"), labels, matched[0] if matched else OTHER),
         prices,
         _fill_chosen,
         _BETWEEN.get(kind),

@@ -1,4 +1,4 @@
-"""What the settings of an earlier release state, as answers to the questions about a file."""
+"""AnswerRows to the questions about a file, from the settings of an earlier release."""
 
 from __future__ import annotations
 

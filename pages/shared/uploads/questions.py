@@ -33,7 +33,7 @@ class QuestionWords:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerRows:
     """The answers to a question: two to four rows, the proposed one first."""
 
     key: str  # of the field
@@ -70,7 +70,7 @@ WORDS = {
 def question(
     name: str,
     proposal: str,
-    answers: Answers,
+    answers: AnswerRows,
     prices: Mapping[str, str],
     write: Callable[[], None] | None = None,
     words: QuestionWords | None = None,

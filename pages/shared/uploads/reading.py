@@ -28,7 +28,7 @@ from pages.shared.frame.controls import message, plain
 from pages.shared.uploads import columns, draft, earlier, files, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
-from pages.shared.uploads.questions import Answers
+from pages.shared.uploads.questions import AnswerRows
 
 _TITLE = "How this file is read"
 _HERE = {
@@ -158,7 +158,7 @@ def _person(proposal: Proposal) -> tuple[Reading, Question | None]:
         chosen = questions.question(
             "who",
             plain(question.question),
-            Answers(key, {label: plain(label) for label in options}),
+            AnswerRows(key, {label: plain(label) for label in options}),
             {},
         )
         reading = proposal.reading
@@ -173,7 +173,7 @@ def _person(proposal: Proposal) -> tuple[Reading, Question | None]:
     chosen = questions.question(
         "who",
         "Proposed from the file." if len(labels) > 1 else "The file says so.",
-        Answers(key_of("upload_who"), labels, "proposed"),
+        AnswerRows(key_of("upload_who"), labels, "proposed"),
         prices if is_column else {},
     )
     if chosen == "another":

@@ -1,4 +1,4 @@
-"""What is stated about a file, read from the answers to its questions, on screen or not."""
+"""Facts as they are stated about a file: read from the answers, whether on screen or not."""
 
 from __future__ import annotations
 

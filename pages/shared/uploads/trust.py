@@ -21,7 +21,7 @@ from pages.shared.frame.controls import plain
 from pages.shared.uploads import columns, draft, files, questions, reading, statements
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
-from pages.shared.uploads.questions import Alternative, Answers
+from pages.shared.uploads.questions import Alternative, AnswerRows
 
 CENTRE, SITES, SUMS, NOBODY = "centre", "sites", "sums", "nobody"
 _MOST_ALONE = 300  # people who can be rehearsed with noise of their own
@@ -60,7 +60,7 @@ def trust(current: Draft) -> Reading | None:
         f"{counted(len(people), 'site')} in **{plain(shortened(column))}**."
         if people
         else "Proposed: one centre.",
-        Answers(
+        AnswerRows(
             key_of("upload_trust"), labels, SITES if "site" in current.reading.columns else CENTRE
         ),
         prices,

@@ -18,7 +18,7 @@ from engine.uploads.design import StatedLaw, laws_for
 from pages.shared.frame.controls import plain
 from pages.shared.uploads import draft, fields, questions
 from pages.shared.uploads.draft import Draft
-from pages.shared.uploads.questions import Alternative, Answers
+from pages.shared.uploads.questions import Alternative, AnswerRows
 from pages.shared.uploads.statements import (
     design_of,
     fitting,
@@ -51,7 +51,7 @@ def when(current: Draft) -> bool:
     law = questions.question(
         "when",
         f"Proposed: {_plan_in_words()}." if suggested else "The file does not tell.",
-        Answers("upload_law", {str(law): _label(law) for law in laws}),
+        AnswerRows("upload_law", {str(law): _label(law) for law in laws}),
         prices,
     )
     is_proposed = bool(draft.suggested("upload_time_low"))
