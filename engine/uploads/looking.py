@@ -15,15 +15,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import (
-    DISTRIBUTION,
-    MEAN_FUNCTION,
-    ROC,
-    SURVIVAL,
-    TASKS,
-    WAVELET_REGRESSION,
-    DataType,
-)
+from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
@@ -155,7 +147,6 @@ def _of_task(reading: Reading, task: str) -> Reading:
 
 _TASKS = {
     FileKind.CURVES: MEAN_FUNCTION.key,
-    FileKind.SINGLE: WAVELET_REGRESSION.key,
     FileKind.OUTCOMES: SURVIVAL.key,
     FileKind.VALUES: DISTRIBUTION.key,
     FileKind.SCORES: ROC.key,

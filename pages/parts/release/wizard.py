@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS, WAVELET_REGRESSION
+from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS
 from engine.language import odds_words, tags
 from engine.language.grammar import escape
 from engine.language.numbers import in_unit, number, whole
@@ -249,7 +249,6 @@ def _question(
 _KINDS = {
     SURVIVAL.key: "A survival curve: a time and a status of each person",
     MEAN_FUNCTION.key: "An average curve: values of each person over time",
-    WAVELET_REGRESSION.key: "A regression curve: one value of each person, at a time",
     DISTRIBUTION.key: "A distribution: one number of each person",
     ROC.key: "An ROC curve: a score and a label of each person",
 }
