@@ -381,9 +381,9 @@ def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
 
     monkeypatch.setattr(own_files, "computed", computed)
     at = ran(dropped(monkeypatch, GROWTH))
-    assert sorted(asked) == [("first_look", 5), ("propose", 5)]
+    assert sorted(asked) == [("first_look", 5), ("likely_task", 5), ("propose", 5)]
     confirm(at)
-    assert asked[2:] == [("observations_of", 5)]
+    assert asked[3:] == [("observations_of", 5)]
 
 
 def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
