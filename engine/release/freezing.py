@@ -6,8 +6,8 @@ to the ledger before the file is compared with it; a later change is allowed, an
 which fact was changed, never why. Entries are found by the bytes of the file or by the name of the
 release: a corrected file under the same name is the same study. What cannot be noticed: a file that
 was altered and is published under another name, and what somebody saw in other programs. So a card
-says that no picture was drawn before only if the holder states it (`--unseen`), or if a page froze
-the facts that had drawn none of this file since it was started.
+says that no picture was drawn before only if the holder states it (`--unseen`). Pages show what a
+file says to each question, so their cards never do.
 """
 
 from __future__ import annotations

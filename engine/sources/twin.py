@@ -16,6 +16,7 @@ from scipy.special import gammainc, gammaincinv, ndtr
 
 from engine.core.arrays import Indices
 from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Data, DataKind, Design, PublicFacts, Sizes, Truth
 from engine.numerics.clipping.normal_readings import normal_density
@@ -97,6 +98,7 @@ class Twin(Source[CurveData], SimulatedTwin):
     spread: float = field(default=math.nan)
     peaks: int = 0
     is_of_few: bool = False  # whether few people are drawn, who count as all
+    typical: tuple[float, ...] = ()  # on the drawing grid: μ in place of an invented shape
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -249,6 +251,8 @@ class Twin(Source[CurveData], SimulatedTwin):
 
         Of readings before bounds cut anything off; where they are not skewed it is their median.
         """
+        if self.typical:
+            return np.asarray(np.interp(times, drawing_grid(), self.typical))
         shape = bends(self.stated, times)
         if self.peaks:
             shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)

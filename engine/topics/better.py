@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-import numpy as np
-
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import Budget, DataKind, Design, PublicFacts, TimeLaw
+from engine.core.types import Budget, DataKind, Design, PublicFacts
 from engine.language.grammar import escape, uncapital
 from engine.language.numbers import together, with_unit
 from engine.mechanisms import Mechanism, mechanisms
@@ -25,7 +23,7 @@ _ENOUGH = 0.95  # of what it is now: a smaller gain is none
 _HIGHEST = 10.0  # ε that is proposed
 
 STATED = "stated"  # everything as it is stated
-EVENLY, UNKNOWN, COMMON = "evenly", "unknown", "common"
+EVENLY = "evenly"
 SYMMETRIC, PERIODIC = "symmetric", "periodic"
 _STATEMENTS = {
     EVENLY: "State that times are spread evenly",
@@ -101,20 +99,11 @@ def best(
     return tuple(kept[:MOST])
 
 
-def answers(facts: PublicFacts, observations: int) -> Iterator[tuple[str, PublicFacts]]:
-    """Yield what is stated, then each answer that differs from it, with the facts that it gives."""
-    grid = tuple(((np.arange(observations) + 0.5) / observations).tolist())
+def answers(facts: PublicFacts) -> Iterator[tuple[str, PublicFacts]]:
+    """Yield what is stated, then each answer that could make more of it."""
     yield STATED, facts
-    for answer, design in (
-        (EVENLY, Design()),
-        (UNKNOWN, Design(law=TimeLaw.UNKNOWN)),
-        (COMMON, Design.common(grid)),
-    ):
-        is_coarser = answer == EVENLY and facts.design.law is TimeLaw.COMMON  # untrue, and no gain
-        if not is_coarser and (
-            design.law is not facts.design.law or design.density != facts.design.density
-        ):
-            yield answer, replace(facts, design=design)
+    if not facts.design.is_known:
+        yield EVENLY, replace(facts, design=Design())
     if not facts.symmetric:
         yield SYMMETRIC, replace(facts, symmetric=True)
     if not facts.periodic:
@@ -130,8 +119,8 @@ def statements(facts: PublicFacts) -> list[Change]:
         return []
     return [
         Change(_STATEMENTS[answer].format(people=escape(facts.people)), {"facts": stated}, _IF_TRUE)
-        for answer, stated in answers(facts, 1)
-        if answer in _STATEMENTS and not (answer == EVENLY and facts.design.is_known)
+        for answer, stated in answers(facts)
+        if answer in _STATEMENTS
     ]
 
 

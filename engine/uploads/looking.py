@@ -7,7 +7,7 @@ exported or simulated refuses them: they say something about single people of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import TASKS, DataType
+from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
@@ -30,6 +30,7 @@ from engine.uploads.limits import LIMITS
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.proposing.framing import framed
+from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import SINGLE, Reading
 from engine.uploads.records import curves_of, event_columns, events_of, rows_of
 from engine.uploads.rows import RowTable, UploadRows
@@ -137,6 +138,19 @@ def _of_task(reading: Reading, task: str) -> Reading:
         else {role: column for role, column in columns.items() if role != "value"}
     )
     return replace(reading, columns=kept, features=reading.features[: features.most])
+
+
+_TASKS = {
+    FileKind.CURVES: MEAN_FUNCTION.key,
+    FileKind.OUTCOMES: SURVIVAL.key,
+    FileKind.VALUES: DISTRIBUTION.key,
+    FileKind.SCORES: ROC.key,
+}
+
+
+def likely_task(content: bytes, encoding: str = "", sheet: str = "") -> str:
+    """Return the key of the task that the columns of a file suit; "" if none stands out."""
+    return _TASKS.get(propose(content, encoding=encoding, sheet=sheet).kind, "")
 
 
 def header_of(content: bytes, encoding: str = "", sheet: str = "") -> tuple[str, ...]:
@@ -359,6 +373,18 @@ def _spelt(unit: str) -> set[str]:
 
 
 # -- words -----------------------------------------------------------------------------------------
+
+
+def sequence(times: Sequence[float]) -> str:
+    """Write equally spaced times as they are typed; "" for others.
+
+    >>> sequence((0.0, 0.25, 0.5)), sequence((2.0, 6.0, 9.0))
+    ('0 to 0.5 by 0.25', '')
+    """
+    if len(times) < 3 or not _is_even(np.array(times)):
+        return ""
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    return f"{times[0]:.9g} to {times[-1]:.9g} by {step:.9g}"
 
 
 def _span(low: float, high: float, unit: str) -> str:

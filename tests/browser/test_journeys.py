@@ -51,22 +51,21 @@ def open_data(page):
 
 
 def confirmed(page):
-    """From the first look to the public bounds of a file that leaves nothing open."""
+    """From the first look to the question of ranges, with times as they are proposed."""
     page.get_by_role("button", name="State public bounds").click()
-    page.get_by_role("button", name="Confirm").click()
+    for heading in ("Who is one person?", "When were they measured?"):
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        settle(page)
+        page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", name="Between which values can they lie?")).to_be_visible()
+    settle(page)
 
 
 def state(page):
-    choose(page, "upload_library", "Height by age, 2 to 19 years")
-    expect(page.get_by_text("Range of height: from")).to_be_visible()
+    """Public limits as they are proposed, and one trusted centre."""
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", name="Who is trusted with the data?")).to_be_visible()
     settle(page)
-    page.locator(".st-key-upload_observations input").fill("8")
-    page.keyboard.press("Tab")
-    settle(page)
-    law = page.locator(".st-key-upload_law input")
-    law.click()
-    law.fill("spread evenly")
-    page.keyboard.press("Enter")
 
 
 def test_a_newcomer_sees_the_figure_without_a_click_and_nothing_leaves_the_machine(arrived):
@@ -174,6 +173,7 @@ def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typ
     upload(page, files.csv(files.growth_frame(30, 5)))
     confirmed(page)
     low, dialog = page.locator(".st-key-upload_value_low input"), page.get_by_role("dialog")
+    page.get_by_text("Other limits, with their source").click()
     expect(low).to_be_visible()
     settle(page)
     low.fill("60,5")
@@ -189,7 +189,7 @@ def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typ
 
 
 @pytest.mark.slow
-def test_bounds_that_were_typed_before_the_reading_is_changed_stay_on_screen(explore):
+def test_limits_that_were_typed_before_the_reading_is_changed_stay(explore):
     page = explore("/")
     frame = files.growth_frame(30, 5).assign(
         sex=lambda rows: ["fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]]
@@ -198,20 +198,26 @@ def test_bounds_that_were_typed_before_the_reading_is_changed_stay_on_screen(exp
     upload(page, files.csv(frame))
     confirmed(page)
     low = page.locator(".st-key-upload_value_low input")
+    page.get_by_text("Other limits, with their source").click()
     expect(low).to_be_visible()
     settle(page)
     low.fill("60,5")
     page.keyboard.press("Tab")
     settle(page)
-    page.get_by_role("button", name="Change", exact=True).click()
+    for heading in ("When were they measured?", "Who is one person?"):
+        page.get_by_role("button", name="Back").click()
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        settle(page)
     expect(low).to_have_count(0)
-    page.get_by_text("Change columns").click()
+    page.get_by_text("How this file is read").click()
     choose(page, "upload_role_group", "sex")
     for name in ("f", "m"):
         choose(page, "upload_ask_columns-group-words", name)
         page.keyboard.press("Escape")
         settle(page)
-    page.get_by_role("button", name="Confirm").click()
+    for _ in range(2):
+        page.get_by_role("button", name="Next").click()
+        settle(page)
     expect(low).to_have_value("60,5")
 
 
@@ -227,9 +233,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     settle(page)
     upload(page, files.csv(files.growth_frame(60, 8)))
     confirmed(page)
-    expect(page.get_by_text("60 curves")).to_be_visible()
     show = page.get_by_role("button", name="Show the released mean")
-    expect(page.get_by_text("State the lowest and highest possible")).to_be_visible()
     state(page)
     expect(show).to_be_enabled()
     show.click()

@@ -67,27 +67,31 @@ _DATES = "\n".join(
 ).encode()
 
 
-def state(somebody, content):
-    """How the file is read, and its public bounds, with the plan of the study."""
-    page = somebody.page
-    expect(page.get_by_text("How this file is read")).to_be_visible()
+def asked(page, heading):
+    """Wait for a question, and for all that follows it."""
+    expect(page.get_by_role("heading", name=heading)).to_be_visible()
     settle(page)
+
+
+def answer(somebody, content):
+    """The five questions, as they are proposed wherever a file proposes anything."""
+    page = somebody.page
+    asked(page, "Who is one person?")
     if content is DAYS:  # an id that differs in every line may be a number of lines
         somebody.tick("Each “id” is one person")
-    somebody.press("Confirm")
-    expect(page.get_by_text("Public bounds").first).to_be_visible()
-    settle(page)
-    if content is CHILDREN:
-        somebody.choose("upload_library", "Height by age, 2 to 19 years")
-        expect(page.get_by_text("Range of height: from")).to_be_visible()
-        settle(page)
-        somebody.fill("upload_observations", "8")
-    else:  # in the header of a wide file stand its common times
+    page.keyboard.press("Enter")
+    asked(page, "When were they measured?")
+    somebody.press("Next")
+    asked(page, "Between which values can they lie?")
+    if content is DAYS:  # the header of a wide table names no measurement
         somebody.choose("upload_library", "Glucose in a day, mmol/L")
         settle(page)
-        somebody.choose("upload_law", "Everybody at the same times")
-        settle(page)
-        somebody.tick("were planned for everybody")
+    somebody.press("Next")
+    asked(page, "Who is trusted with the data?")
+    somebody.press("Next")
+    asked(page, "Which budget?")
+    somebody.press("Preview")
+    somebody.interactions += 1  # the key of the first question
 
 
 @pytest.mark.parametrize(
@@ -105,16 +109,15 @@ def test_a_statistician_gets_from_a_file_to_a_picture_and_from_there_to_publishe
     expect(
         page.get_by_role("heading", name=re.compile(f"A first look at the mean curve of {people}"))
     ).to_be_visible()
-    expect(page.locator("#main .release")).to_be_visible()
+    expect(page.locator("#main .release").first).to_be_visible()
     expect(page.locator("path.band").first).to_be_attached()
     expect(page.locator("#attacker")).to_have_text(re.compile("^≤ 5"))
     assert somebody.interactions <= 3
     somebody.press("Publish", "link")
-    state(somebody, content)
-    somebody.press("Next: preview")
+    answer(somebody, content)
     expect(page.get_by_role("heading", name="2 Preview on simulated data")).to_be_visible()
     expect(page.get_by_text("growth.csv")).to_be_visible()
-    assert saved(somebody, "from-a-file") and somebody.interactions <= 14
+    assert saved(somebody, "from-a-file") and somebody.interactions <= 15
     assert "s=" not in page.url
     assert page.outside == [] and page.problems == []
 
@@ -125,24 +128,23 @@ def test_a_gap_is_answered_then_the_reading_confirmed_and_the_curve_published(se
     settle(page)
     somebody = Counted(page)
     somebody.file(_DATES)
-    expect(page.get_by_text("03/04/2024 → 3 April or 4 March")).to_be_visible()
-    expect(page.get_by_role("button", name="Confirm")).to_be_disabled()
+    asked(page, "Who is one person?")
+    expect(page.get_by_text("03/04/2024 → 3 April or 4 March")).to_be_attached()
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
     somebody.tick("Day first")
-    expect(page.get_by_text("03/04/2024 → 3 April 2024")).to_be_visible()
+    expect(page.get_by_text("03/04/2024 → 3 April 2024")).to_be_attached()
     somebody.tick("Years of the calendar")
-    somebody.press("Confirm")
-    expect(page.get_by_text("Public bounds").first).to_be_visible()
-    settle(page)
-    for key, text in (
-        ("value_low", "80"),
-        ("value_high", "130"),
-        ("time_low", "2024"),
-        ("time_high", "2025"),
-        ("observations", "8"),
-        ("origin", "the protocol"),
-    ):
+    somebody.press("Next")
+    asked(page, "When were they measured?")
+    somebody.press("Next")
+    asked(page, "Between which values can they lie?")
+    for key, text in (("value_low", "80"), ("value_high", "130"), ("origin", "the protocol")):
         somebody.fill(f"upload_{key}", text)
-    somebody.press("Next: preview")
+    somebody.press("Next")
+    asked(page, "Who is trusted with the data?")
+    somebody.press("Next")
+    asked(page, "Which budget?")
+    somebody.press("Preview")
     expect(page.get_by_role("heading", name="2 Preview on simulated data")).to_be_visible()
     assert saved(somebody, "after-a-gap")
     assert page.problems == []
@@ -169,35 +171,40 @@ def saved(somebody, name):
 def test_from_the_page_that_publishes_the_way_is_shorter_still(server, open_app):
     somebody = Counted(open_app(server.url + "/publish"))
     somebody.file(CHILDREN)
-    state(somebody, CHILDREN)
-    somebody.press("Next: preview")
+    answer(somebody, CHILDREN)
     expect(somebody.page.get_by_text("an attacker knows").first).to_be_visible()
-    assert somebody.interactions <= 5
-    assert saved(somebody, "shorter") and somebody.interactions <= 10
+    assert somebody.interactions <= 6  # the file and five answers
+    assert saved(somebody, "shorter") and somebody.interactions <= 11
 
 
 @pytest.mark.slow
 def test_the_settings_of_a_release_state_its_bounds_again(server, open_app, tmp_path):
     somebody = Counted(open_app(server.url + "/publish"))
     somebody.file(CHILDREN)
-    state(somebody, CHILDREN)
-    somebody.press("Next: preview")
+    answer(somebody, CHILDREN)
     saved(somebody, "settings")
     settings = tmp_path / "again.json"
     download(somebody.page, somebody.page.get_by_role("button", name="Settings (JSON)")).save_as(
         settings
     )
     other = Counted(open_app(server.url + "/publish"))
-    other.file(CHILDREN)
+    other.file(files.csv(files.growth_frame(300, 8).rename(columns={"child": "id", "height": "x"})))
     page = other.page
-    other.press("Confirm")
-    page.get_by_role("button", name="From an earlier release").click()
+    asked(page, "Who is one person?")
+    page.get_by_text("How this file is read").click()
+    choose(page, "upload_role_value", "x")
+    settle(page)
+    page.get_by_role("button", name="As for an earlier file").click()
     page.locator(".st-key-upload_settings input[type=file]").set_input_files(settings)
-    expect(page.locator(".st-key-upload_value_high input")).to_have_value("205")
-    expect(page.locator(".st-key-upload_observations input")).to_have_value("8")
-    expect(page.locator(".st-key-upload_origin input")).to_have_value(re.compile("^WHO"))
+    settle(page)
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Next: preview")).to_be_enabled()
+    other.press("Next")
+    asked(page, "When were they measured?")
+    other.press("Next")
+    asked(page, "Between which values can they lie?")
+    expect(page.locator(".st-key-upload_value_high input")).to_have_value("205")
+    expect(page.locator(".st-key-upload_origin input")).to_have_value(re.compile("^WHO"))
+    expect(page.get_by_role("button", name="Next")).to_be_enabled()
 
 
 @pytest.mark.slow  # tests of pages go the same way without a browser
@@ -205,12 +212,14 @@ def test_nothing_is_lost_on_the_way_back_on_a_phone(server, open_app):
     page = open_app(server.url + "/publish", viewport=PHONE)
     somebody = Counted(page)
     somebody.file(CHILDREN)
-    state(somebody, CHILDREN)
-    somebody.press("Next: preview")
+    answer(somebody, CHILDREN)
     page.get_by_role("button", name="Change").first.click()
-    expect(page.get_by_role("heading", name="1 Data")).to_be_visible()
+    asked(page, "Who is one person?")
     expect(page.get_by_text("growth.csv")).to_be_visible()
-    expect(page.locator(".st-key-upload_value_high input")).to_have_value("205")
+    somebody.press("Next")
+    asked(page, "When were they measured?")
+    expect(page.get_by_role("radio", checked=True)).to_have_count(1)
+    page.get_by_role("button", name="Range, number and more").click()
     expect(page.locator(".st-key-upload_observations input")).to_have_value("8")
 
 
@@ -226,7 +235,7 @@ def test_an_example_opened_by_a_key_leaves_the_keyboard_at_its_step(server, open
     page = open_app(server.url + "/publish")
     settle(page)
     page.get_by_role("button", name="Use an example").press("Enter")
-    expect(page.get_by_role("heading", name="1 Data")).to_be_focused()
+    expect(page.get_by_role("heading", name="Who is one person?")).to_be_focused()
 
 
 def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(server, open_app):
@@ -234,26 +243,30 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     settle(page)
     somebody = Counted(page)
     somebody.file(examples.growth_curves(60).encode())
-    expect(page.get_by_text("How this file is read")).to_be_visible()
-    settle(page)
-    page.get_by_text("Change columns").click()
+    asked(page, "Who is one person?")
+    page.get_by_text("How this file is read").click()
     choose(page, "upload_role_covariates", "mother_height")
     page.keyboard.press("Escape")
     settle(page)
-    somebody.press("Confirm")
-    expect(page.get_by_text("60 curves").first).to_be_visible()
+    somebody.press("Next")
+    asked(page, "When were they measured?")
+    somebody.press("Next")
+    asked(page, "Between which values can they lie?")
+    page.get_by_text("Other limits, with their source").click()
     settle(page)
-    choose(page, "upload_library", "Height by age, 2 to 19 years")
-    settle(page)
+    somebody.fill("upload_value_high", "210")
     kept = page.wait_for_function(
         "() => sessionStorage.getItem('privacy-curves-stated')"
     ).json_value()
-    assert '"value_name"' in kept and "mother" not in kept and "child_id" not in kept
+    assert '"value_high"' in kept and "mother" not in kept and "child_id" not in kept
     page.reload()
     settle(page)
-    expect(page.get_by_text("60 curves")).to_have_count(0)
     somebody.file(examples.growth_curves(60).encode())
-    somebody.press("Confirm")
-    expect(page.locator(".st-key-upload_value_name input")).to_have_value("Height")
-    expect(page.locator(".st-key-upload_value_high input")).not_to_have_value("")
+    asked(page, "Who is one person?")
+    somebody.press("Next")
+    asked(page, "When were they measured?")
+    somebody.press("Next")
+    asked(page, "Between which values can they lie?")
+    page.get_by_text("Other limits, with their source").click()
+    expect(page.locator(".st-key-upload_value_high input")).to_have_value("210")
     assert page.problems == []

@@ -33,12 +33,16 @@ async def brings(visitor: Visitor, name: str, content: bytes) -> None:
 async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
     """Confirm how the file is read, state the facts and show the curves."""
     await visitor.press("state_bounds")
-    await visitor.press("confirm_reading")
-    for name, value in FACTS.items():
-        await visitor.run(**{f"upload_{name}": f"{value:g}"})
-    for name, word in words.items():
-        await visitor.run(**{f"upload_{name}": word})
+    await visitor.press("question_next")
+    for name in ("time_low", "time_high"):
+        await visitor.run(**{f"upload_{name}": f"{FACTS[name]:g}"})
     await visitor.run(upload_law=StatedLaw.EVEN.label)
     await visitor.run(upload_observations="5")
+    await visitor.press("question_next")
+    for name in ("value_low", "value_high"):
+        await visitor.run(**{f"upload_{name}": f"{FACTS[name]:g}"})
+    for name, word in words.items():
+        await visitor.run(**{f"upload_{name}": word})
     await visitor.run(upload_origin=origin)
-    await visitor.press("upload_show")
+    await visitor.press("question_next")
+    await visitor.press("question_next")

@@ -4,8 +4,11 @@ from types import SimpleNamespace
 
 import streamlit as st
 
+from pages.shared.uploads import questions
 from tests import files
 from tests.pages.opening import visit
+
+FIRST = questions.WORDS["who"].heading  # the first question about a file
 
 
 def bring(monkeypatch, content, name="own.csv"):
@@ -56,37 +59,79 @@ def answer(at, field, words):
 
 def choose(at, **roles):
     """Choose columns by role, such as ``time="age"``."""
+    if "id" in roles and [radio for radio in at.radio if radio.key == key_of(at, "upload_who")]:
+        at.radio(key=key_of(at, "upload_who")).set_value("another")
+        ran(at)
     for role, name in roles.items():
         at.selectbox(key=key_of(at, f"upload_role_{role}")).set_value(name)
     return ran(at)
 
 
-def confirm(at):
-    at.button(key="confirm_reading").click()
+def onward(at):
+    at.button(key="question_next").click()
     return ran(at)
+
+
+def back(at):
+    at.button(key="question_back").click()
+    return ran(at)
+
+
+def is_open(at):
+    """Whether *Next* has to wait for an answer."""
+    return at.button(key="question_next").disabled
+
+
+def confirm(at):
+    """Accept who is one person, and how the file is read."""
+    return onward(at)
+
+
+def when(at, law=None, **fields):
+    """Answer when people were measured, and go on to the range."""
+    if law:
+        at.radio(key="upload_law").set_value(law)
+        ran(at)
+    fill(at, **fields)
+    return onward(at)
+
+
+def fill(at, **fields):
+    """Type into the fields that are on screen."""
+    for name, text in fields.items():
+        at.text_input(key=f"upload_{name}").set_value(str(text))
+    return ran(at)
+
+
+def typed_limits(at):
+    """Have fields for a range, in place of an entry of the library."""
+    chosen = at.radio(key=key_of(at, "upload_bounds"))
+    return at if chosen.value == "other" else ran(chosen.set_value("other") and at)
 
 
 def state(at, low=0, high=300, first=1, last=4, observations=4, law="even", **more):
-    """The public bounds, in their part of the form."""
-    facts = {
-        "value_low": low,
-        "value_high": high,
-        "time_low": first,
-        "time_high": last,
-        "observations": observations,
-        "origin": "manual",
-        **more,
-    }
-    for name, text in facts.items():
-        at.text_input(key=f"upload_{name}").set_value(str(text))
-    at.selectbox(key="upload_law").set_value(law)
+    """When people were measured, and the range with its source; the range stays on screen."""
+    when(at, law, time_low=first, time_high=last, observations=observations)
+    return fill(
+        typed_limits(at), **{"value_low": low, "value_high": high, "origin": "manual", **more}
+    )
+
+
+def trust(at, answer="centre"):
+    """Go on from the range to the question of trust, and answer it."""
+    onward(at)
+    at.radio(key=key_of(at, "upload_trust")).set_value(answer)
     return ran(at)
 
 
-def show(at):
-    """Freeze what is stated, and have it on screen."""
-    at.button(key="upload_show").click()
-    return ran(at)
+def show(at, answer=None):
+    """Answer who is trusted, freeze what is stated, and have it on screen."""
+    if key_of(at, "upload_trust") not in {radio.key for radio in at.radio}:
+        onward(at)
+    if answer:
+        at.radio(key=key_of(at, "upload_trust")).set_value(answer)
+        ran(at)
+    return onward(at)
 
 
 def said(at):

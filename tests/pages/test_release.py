@@ -189,7 +189,7 @@ def test_simulated_curves_cannot_be_published():
 
 
 @pytest.mark.parametrize("earlier", ["file", "bounds", "trust"])
-def test_addresses_of_steps_that_are_one_form_now_lead_there(earlier):
+def test_addresses_of_steps_without_a_file_lead_to_the_data(earlier):
     at = visit("publish", f"{REAL}~step-{earlier}")
     assert "1 Data" in [header.value for header in at.header] and not at.error
 

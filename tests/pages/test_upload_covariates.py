@@ -5,8 +5,20 @@ import pytest
 from engine.uploads.facts import StatedCovariate, declare
 from tests import files
 from tests.pages.opening import open_page, upload_of
-from tests.pages.own_file import bring, choose, confirm, dropped, key_of, ran, said, show
-from tests.pages.own_file import state as stated
+from tests.pages.own_file import (
+    bring,
+    choose,
+    confirm,
+    dropped,
+    fill,
+    is_open,
+    key_of,
+    ran,
+    said,
+    show,
+    typed_limits,
+    when,
+)
 from tests.sentences import of_topic
 
 wording = of_topic("coefficients")
@@ -22,13 +34,14 @@ def described(n=40):
 
 
 def explained(at, *names):
-    """The reading with these columns, confirmed."""
+    """The reading with these columns, and the question of ranges."""
     at.multiselect(key=key_of(at, CHOICE)).set_value(list(names))
-    return confirm(ran(at))
+    at = confirm(ran(at))
+    return at if at.error else when(at, "even")
 
 
 def state(at, **bounds):
-    return stated(at, 60, 210, 2, 18, 8, **bounds)
+    return fill(typed_limits(at), value_low=60, value_high=210, origin="a chart", **bounds)
 
 
 def errors(at):
@@ -43,7 +56,7 @@ def test_the_columns_without_a_role_may_explain_the_curves_and_none_is_chosen_at
     at = dropped(monkeypatch, described())
     assert at.multiselect(key=CHOICE).options == ["mother_height", "dose"]
     assert at.multiselect(key=CHOICE).value == []
-    assert not any("covariate" in key for key in number_keys(confirm(at)))
+    assert not any("covariate" in key for key in number_keys(when(confirm(at))))
 
 
 def test_a_file_without_further_columns_is_asked_nothing(monkeypatch):
@@ -70,11 +83,11 @@ def test_a_range_is_asked_for_and_never_filled_from_the_file(monkeypatch):
 def test_the_button_waits_until_every_range_is_stated(monkeypatch):
     at = state(explained(dropped(monkeypatch, described()), "mother_height"))
     wording.found("state lowest highest", errors(at))
-    assert at.button(key="upload_show").disabled
+    assert is_open(at)
     state(at, covariate_mother_height_low=200, covariate_mother_height_high=130)
     wording.found("below highest", errors(at))
     state(at, covariate_mother_height_low=130, covariate_mother_height_high=200)
-    assert not at.button(key="upload_show").disabled
+    assert not is_open(at)
 
 
 def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_counted(monkeypatch):

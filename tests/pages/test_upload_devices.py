@@ -35,7 +35,7 @@ wording = of_topic("upload")
 def test_the_dialog_reads_an_export_and_never_takes_a_day_for_a_person(monkeypatch, text, name):
     at = dropped(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), name="exports.zip")
     assert f"{name} export" in said(at) and "is one person" in said(at)
-    assert not at.button(key="confirm_reading").disabled
+    assert not at.button(key="question_next").disabled
     assert not at.error or "10 people" in said(at)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pages.opening import visit
-from tests.pages.own_file import answer, choose, confirm, dropped, key_of, question, ran, said, show
+from tests.pages.own_file import answer, choose, confirm, dropped, is_open, key_of, ran, said, show
 from tests.sentences import of_topic
 
 wording = of_topic("counting")
@@ -23,7 +23,7 @@ SCORES = "patient,score,label\n" + "".join(
 LATE = "patient,entry,days,status\n" + "".join(
     f"p{k},{k % 9},{20 + k % 50},{('alive', 'death')[k % 2]}\n" for k in range(300)
 )
-WORDS, GROUP, TRUST = "columns.status.words", "columns.group.words", "columns.site"
+WORDS, GROUP = "columns.status.words", "columns.group.words"
 
 
 @pytest.fixture
@@ -43,10 +43,6 @@ def events(at, *texts):
     return ran(at)
 
 
-def one_centre(at):
-    return answer(at, TRUST, "One trusted centre")
-
-
 def state(at, **numbers):
     for name, value in {**numbers, "origin": "a protocol"}.items():
         at.text_input(key=f"upload_{name}").set_value(str(value))
@@ -59,17 +55,16 @@ def test_a_survival_file_is_looked_at_without_a_question(dialog):
     wording.found("range days comes", said(at), 0, 900)
 
 
-def test_events_groups_and_trust_are_asked_for_and_never_guessed(dialog):
+def test_events_and_groups_are_asked_for_and_never_guessed(dialog):
     at = dialog(TRIAL)
     asked = at.multiselect(key=f"upload_ask_{WORDS}")
     assert asked.value == [] and len(asked.options) == 3
-    assert question(at, TRUST).value is None
-    wording.found("questions open above", said(at), 2)
-    choose(one_centre(events(at, "death", "relapse")), group="arm")
-    assert at.button(key="confirm_reading").disabled
+    assert is_open(at)
+    choose(events(at, "death", "relapse"), group="arm")
+    assert is_open(at)
     at.multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
     confirm(ran(at))
-    assert "300 people" in said(at) and at.text_input(key="upload_time_high").value == ""
+    assert at.text_input(key="upload_time_high").value == ""
     show(state(at, time_high=900))
     assert not at.error and "Private log-rank test" in said(at)
     source = at.session_state["upload_events"]
@@ -80,7 +75,7 @@ def test_events_groups_and_trust_are_asked_for_and_never_guessed(dialog):
 
 @pytest.mark.slow
 def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog):
-    at = choose(one_centre(events(dialog(TRIAL), "death")), group="arm")
+    at = choose(events(dialog(TRIAL), "death"), group="arm")
     at.multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
     confirm(ran(at))
     at.toggle(key="upload_event_sizes_public").set_value(True)
@@ -125,16 +120,11 @@ def test_late_entry_is_refused_with_a_count_and_never_becomes_a_duration(dialog)
 
 
 def test_incidences_need_several_causes(dialog):
-    at = show(
-        state(
-            confirm(one_centre(events(dialog(TRIAL, "cumulative_incidence"), "death"))),
-            time_high=900,
-        )
-    )
+    at = show(state(confirm(events(dialog(TRIAL, "cumulative_incidence"), "death")), time_high=900))
     assert "several causes" in said(at) and at.session_state["upload_open"]
 
 
 def test_how_many_lie_outside_what_was_stated_stands_beside_ones_own_data_alone(dialog):
-    at = show(state(confirm(one_centre(events(dialog(TRIAL), "death"))), time_high=500))
+    at = show(state(confirm(events(dialog(TRIAL), "death")), time_high=500))
     wording.found("beyond stated end", said(at))
     assert "only to you" in said(at)

@@ -7,28 +7,40 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from engine.core.types import Budget
+from engine.core.types import Budget, Sizes
+from engine.language.numbers import in_unit
 from engine.mechanisms import mechanisms
 from engine.release import ledger
 from engine.release.ledger import Ledger
 from engine.release.published import publish
+from engine.topics.release.prices import price
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.reading_of_files import Reading
 from pages.shared.uploads import files as own_files
+from pages.shared.uploads import questions
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.own_file import (
+    FIRST,
     answer,
+    back,
     bring,
     choose,
     confirm,
     dropped,
+    fill,
+    is_open,
+    key_of,
+    onward,
     question,
     ran,
     said,
     show,
     state,
     table,
+    trust,
+    typed_limits,
+    when,
 )
 from tests.pages.reading import words
 from tests.sentences import of_topic
@@ -36,8 +48,6 @@ from tests.sentences import of_topic
 wording = of_topic("upload")
 
 GROWTH = files.growth_frame(30, 5)
-TRUST = "columns.site"
-ONE_CENTRE, EACH_SITE = "One trusted centre", "adds its own noise"
 
 
 def visits(people=30, each=2):
@@ -123,9 +133,8 @@ def test_a_first_look_stays_on_pages_for_looking_and_gives_no_code(monkeypatch):
     assert "of 30 children" not in said(ran(at)) and not at.error
     at.switch_page("../publish.py")
     ran(at)
-    assert "1 Data" in [header.value for header in at.header]
-    assert at.button(key="wizard_next").disabled
-    assert table(at)[0][0] == "child"  # the file is there, and its reading is to be confirmed
+    assert FIRST in [header.value for header in at.header]
+    assert table(at)[0][0] == "child"  # the file is there, and its reading is to be accepted
 
 
 # -- how a file is read ----------------------------------------------------------------------------
@@ -161,7 +170,7 @@ def test_the_screen_says_how_each_column_is_read_and_who_one_person_is(
 ):
     at = dropped(monkeypatch, frame)
     assert [row[:3] for row in table(at)] == rows and people in said(at)
-    assert not at.button(key="confirm_reading").disabled and not at.error
+    assert not is_open(at) and not at.error
 
 
 def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
@@ -184,19 +193,17 @@ def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
             "Each “sex”",
         ),
         (GROWTH.drop(columns="child"), "person", "Every line"),
-        (with_hospitals(), TRUST, ONE_CENTRE),
     ],
-    ids=["what dates count", "people by a left column", "people not named", "who is trusted"],
+    ids=["what dates count", "people by a left column", "people not named"],
 )
 def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(
     monkeypatch, frame, field, option
 ):
     at = dropped(monkeypatch, frame)
-    assert question(at, field).value is None and at.button(key="confirm_reading").disabled
-    wording.found("question open above", said(at))
+    assert question(at, field).value is None and is_open(at)
     wording.found("only you", said(at))
     answer(at, field, option)
-    assert not at.button(key="confirm_reading").disabled
+    assert not is_open(at)
 
 
 def lines(header, *rows):
@@ -267,12 +274,13 @@ def test_nobody_is_a_person_by_elimination(monkeypatch, content, sentence, peopl
     asked = [radio for radio in at.radio if "ask_person" in radio.key]
     assert sentence in said(at) and bool(asked) == (people is None) and not at.error
     if people is None:
-        assert asked[0].value is None and at.button(key="confirm_reading").disabled
+        assert asked[0].value is None and is_open(at)
     else:
         for radio in at.radio:
             if "columns.time.from" in radio.key:
                 at = answer(at, "columns.time.from", "calendar")
-        assert f"{people} curves" in said(confirm(at))
+        confirm(at)
+        assert len(at.session_state["upload_draft"].observations.counts) == people
 
 
 CELLS = [  # small files that went wrong: how a cell is read
@@ -307,12 +315,13 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
         [(f"q{k}", a, 2 * a + k) for k in range(20) for a in range(5)], columns=["aa", "bb", "cc"]
     )
     at = dropped(monkeypatch, frame)
-    assert at.button(key="confirm_reading").disabled
+    assert is_open(at)
     choose(at, time="bb", value="cc")
     answer(at, "person", "Each “aa”")
     confirm(at)
     assert not at.error
-    wording.found("curves observations", words(at), 20, 5)
+    read = at.session_state["upload_draft"].observations
+    assert (len(read.counts), len(read.values)) == (20, 100)
 
 
 def test_a_column_is_changed_and_its_kind_proposed_anew(monkeypatch):
@@ -335,6 +344,7 @@ def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(
     """A saved reading meets a file of next year: it reads it in the same way, or says what is wrong."""
     at = confirm(published(monkeypatch, GROWTH))
     reading = at.session_state["upload_draft"].reading
+    at.button(key="other_data").click()
     bring(monkeypatch, files.csv(GROWTH) + mark.encode())
     ran(at)
     at.session_state["upload_brought"] = reading
@@ -349,6 +359,7 @@ def test_a_reading_is_saved_and_brought_again_for_another_file(monkeypatch):
     confirm(answer(at, "columns.time.from", "calendar"))
     saved = json.loads(json.dumps(at.session_state["upload_draft"].reading.to_plain()))
     later = dated("both").assign(value=lambda t: t["value"] + 1)
+    at.button(key="other_data").click()
     bring(monkeypatch, later)
     ran(at)
     at.session_state["upload_brought"] = Reading.of(saved)
@@ -358,7 +369,7 @@ def test_a_reading_is_saved_and_brought_again_for_another_file(monkeypatch):
 
 def test_several_curves_of_a_person_are_averaged_so_that_the_person_is_protected(monkeypatch):
     at = confirm(dropped(monkeypatch, visits()))
-    wording.found("curves observations", words(at), 30, 4)
+    assert len(at.session_state["upload_draft"].observations.counts) == 30
 
 
 def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
@@ -370,9 +381,9 @@ def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
 
     monkeypatch.setattr(own_files, "computed", computed)
     at = ran(dropped(monkeypatch, GROWTH))
-    assert sorted(asked) == [("first_look", 5), ("propose", 5)]
+    assert sorted(asked) == [("first_look", 5), ("likely_task", 5), ("propose", 5)]
     confirm(at)
-    assert asked[2:] == [("observations_of", 5)]
+    assert asked[3:] == [("observations_of", 5)]
 
 
 def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
@@ -393,17 +404,46 @@ def confirmed(monkeypatch, frame=GROWTH):
     return confirm(dropped(monkeypatch, frame))
 
 
-def test_bounds_are_asked_for_once_the_reading_is_confirmed_and_never_filled_from_the_file(
-    monkeypatch,
-):
-    at = dropped(monkeypatch, GROWTH)
-    assert not at.text_input
-    confirm(at)
+def test_a_range_is_never_filled_from_the_file_and_its_source_is_asked_for(monkeypatch):
+    at = dropped(monkeypatch, GROWTH.rename(columns={"height": "zz"}))
+    choose(at, value="zz")
+    when(confirm(at))
+    assert at.radio(key=key_of(at, "upload_bounds")).value == "other"
     assert at.text_input(key="upload_value_low").value == ""
-    first = "State the lowest and highest possible value"
-    assert not at.error and any(first in box.value for box in at.info)
+    first = "State the lowest and highest possible zz"
+    assert not at.error and any(first in box.value for box in at.info) and is_open(at)
     at.text_input(key="upload_value_high").set_value("200")
     assert any(first in box.value for box in ran(at).error)
+
+
+def test_limits_of_the_library_are_proposed_where_name_and_values_fit(monkeypatch):
+    at = when(confirm(dropped(monkeypatch, GROWTH)))
+    assert at.radio(key=key_of(at, "upload_bounds")).value == "height" and not is_open(at)
+    facts = at.session_state["upload_draft"].declared
+    assert (facts.value_low, facts.value_high) == (70, 205) and facts.origin.startswith("WHO")
+
+
+def test_a_range_of_the_file_is_for_exploring_only(monkeypatch):
+    at = when(confirm(dropped(monkeypatch, GROWTH)))
+    at.radio(key=key_of(at, "upload_bounds")).set_value("file")
+    assert is_open(ran(at)) and at.session_state["upload_draft"].declared is None
+
+
+@pytest.mark.parametrize(
+    ("frame", "law", "times"),
+    [
+        (files.melted(files.days_frame(20)), "common", "0 to 23 by 1"),
+        (GROWTH.assign(age=lambda t: t.age + [k % 7 / 10 for k in range(len(t))]), None, ""),
+    ],
+    ids=["a grid", "times of their own"],
+)
+def test_when_people_were_measured_is_proposed_as_a_plan_and_never_as_single_times(
+    monkeypatch, frame, law, times
+):
+    at = confirm(dropped(monkeypatch, frame))
+    chosen = at.radio(key="upload_law").value
+    assert chosen == law if law else chosen != "common"
+    assert times in {text.value for text in at.text_input} | {""}
 
 
 def test_the_file_says_nothing_to_facts_before_they_are_frozen(monkeypatch):
@@ -425,8 +465,8 @@ def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_
     ran(at)
     assert any("fewer than half" in box.value for box in at.warning)
     assert "changed after looking" not in said(at)
-    at.text_input(key="upload_observations").set_value("5")
-    assert "*planned observations" in said(ran(at))
+    onward(fill(back(back(at)), observations=5))
+    assert "*planned observations" in said(at)
     show(at)
     frozen = at.session_state["upload_frozen"]
     assert frozen.changed == ("observations_per_curve",) and frozen.looked
@@ -441,24 +481,17 @@ def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_
     assert release.card["changed_after_looking"] == ["observations_per_curve"]
 
 
-def test_the_card_knows_whether_a_picture_was_drawn_before_facts_were_frozen(monkeypatch, tmp_path):
-    """On *Publish* none is drawn before; elsewhere the first look is one, also in an earlier visit."""
+@pytest.mark.parametrize("page", ["explore", "publish"])
+def test_the_card_says_that_whoever_answered_questions_had_looked_at_the_file(
+    monkeypatch, tmp_path, page
+):
+    """Each question shows its holder what the file says to it."""
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
-
-    def looked(frame, page):
-        bring(monkeypatch, frame)
-        at = visit(page, upload_open=page == "explore")
-        at.session_state["upload_open"] = page == "explore"
-        state(confirm(ran(at)), first=2, last=18, observations=5)
-        at.button(key="upload_show" if page == "explore" else "wizard_next").click()
-        return ran(at).session_state["upload_frozen"].looked
-
-    assert looked(files.growth_frame(31, 5), "explore")
-    assert not looked(files.growth_frame(32, 5), "publish")
-    assert not looked(files.growth_frame(32, 5), "explore")  # frozen before the first picture
-    bring(monkeypatch, files.growth_frame(33, 5))
-    visit("explore", upload_open=True)
-    assert looked(files.growth_frame(33, 5), "publish")
+    bring(monkeypatch, files.growth_frame(31, 5))
+    at = visit(page, upload_open=page == "explore")
+    at.session_state["upload_open"] = page == "explore"
+    show(state(confirm(ran(at)), first=2, last=18, observations=5))
+    assert at.session_state["upload_frozen"].looked
 
 
 def test_a_file_that_refutes_what_is_stated_is_not_shown(monkeypatch):
@@ -466,8 +499,7 @@ def test_a_file_that_refutes_what_is_stated_is_not_shown(monkeypatch):
     wording.found("outside stated range", said(at))
     assert at.session_state["upload_open"]
     assert at.session_state["upload"].facts.is_proposed  # the first look is on screen still
-    at.text_input(key="upload_value_low").set_value("50")
-    show(ran(at))
+    show(fill(back(at), value_low=50))
     assert not at.error and not at.session_state["upload"].facts.is_proposed
 
 
@@ -488,7 +520,7 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch)
     )
     at = choose(dropped(monkeypatch, frame), group="arm")
     asked = at.multiselect(key="upload_ask_columns.group.words")
-    assert asked.value == [] and at.button(key="confirm_reading").disabled
+    assert asked.value == [] and is_open(at)
     at.button(key="all_of_upload_ask_columns.group.words").click()
     assert ran(at).multiselect(key="upload_ask_columns.group.words").value == ["arm 0", "arm 1"]
     show(state(confirm(at), 60, 220, 2, 18))
@@ -503,45 +535,51 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch)
 
 
 def test_one_centre_and_each_site_are_what_is_stated_of_a_column_of_sites(monkeypatch):
-    at = answer(dropped(monkeypatch, with_hospitals()), TRUST, ONE_CENTRE)
-    show(state(confirm(at), first=2, last=18))
+    at = dropped(monkeypatch, with_hospitals())
+    show(state(confirm(at), first=2, last=18), "centre")
     kept = at.session_state["upload"]
     assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
     assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "centre"
 
 
 def test_sites_that_add_their_own_noise_are_those_of_the_column(monkeypatch):
-    at = answer(dropped(monkeypatch, with_hospitals()), TRUST, EACH_SITE)
-    show(state(confirm(at), first=2, last=18))
+    at = dropped(monkeypatch, with_hospitals())
+    show(state(confirm(at), first=2, last=18), "sites")
     assert at.session_state["upload"].sizes.n_servers == 3
     wording.found("sites own noise", words(at), 3)
     assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "sites"
 
 
-def test_the_design_must_be_stated_and_header_times_be_confirmed(monkeypatch):
+def test_masked_sums_and_devices_are_priced_and_not_published_from_one_file(monkeypatch):
+    at = state(confirm(dropped(monkeypatch, with_hospitals())), first=2, last=18)
+    for answer_ in ("sums", "nobody"):
+        assert is_open(trust(at, answer_)) and at.info
+        back(at)
+    assert not is_open(trust(at, "centre"))
+
+
+def test_the_times_of_a_header_are_proposed_and_stated_with_the_answer(monkeypatch):
     at = confirm(answer(dropped(monkeypatch, visits(30, 1)), "person", "Each “id”"))
-    for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
-        at.text_input(key=f"upload_{name}").set_value(str(number))
-    at.text_input(key="upload_origin").set_value("manual").run()
-    wording.found("observations curve planned", [box.value for box in at.info])
-    at.selectbox(key="upload_law").set_value("common").run()
+    assert at.radio(key="upload_law").value == "common"
+    fill(at, times="")
     wording.found("state times everybody", [box.value for box in at.error])
-    at.checkbox(key="upload_header_public").check().run()
-    assert not at.error
-    facts = show(at).session_state["upload"].facts
+    assert is_open(at)
+    when(at, times="1 to 4 by 1")
+    facts = show(fill(typed_limits(at), value_low=0, value_high=300, origin="manual"))
+    facts = at.session_state["upload"].facts
     assert facts.design.times == (0, 1 / 3, 2 / 3, 1) and facts.observations_per_curve == 4
     assert not facts.symmetric
 
 
 @pytest.mark.slow
-def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(monkeypatch):
-    at = state(confirmed(monkeypatch), first=2, last=18)
-    at.selectbox(key="upload_law").set_value("common").run()
-    at.text_input(key="upload_times").set_value("2, six").run()
-    wording.found("finite numbers", [box.value for box in at.error])
-    assert at.text_input(key="upload_origin").value == "manual"
-    at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
-    assert not at.error and not at.warning
+def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_question_whole(
+    monkeypatch,
+):
+    at = confirmed(monkeypatch)
+    at.radio(key="upload_law").set_value("common")
+    fill(ran(at), times="2, six")
+    assert at.error and is_open(at)
+    at = state(at, 60, 220, 2, 18, 5, "common") if not fill(at, times="2 to 18 by 4").error else at
     at.selectbox(key="upload_symmetric").set_value(True)
     facts = show(ran(at)).session_state["upload"].facts
     assert any(
@@ -551,29 +589,24 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_
     assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
 
 
-def test_a_fact_that_is_changed_in_the_moment_of_the_press_is_not_frozen_as_it_was(monkeypatch):
+def test_a_fact_that_is_changed_in_the_moment_of_the_press_is_stated_as_changed(monkeypatch):
     at = state(confirmed(monkeypatch), first=2, last=18)
     at.text_input(key="upload_value_high").set_value("250")
     show(at)  # both arrive at once
-    assert at.session_state["upload"].facts.is_proposed
-    wording.found("press button once", said(at))
-    assert show(at).session_state["upload"].facts.value_high == 250
+    assert at.session_state["upload"].facts.value_high == 250
 
 
 # -- what stays ------------------------------------------------------------------------------------
 
 
 def test_nothing_is_lost_when_the_dialog_is_opened_again(monkeypatch):
-    at = answer(dropped(monkeypatch, with_hospitals()), TRUST, EACH_SITE)
-    show(state(confirm(at), first=2, last=18))
+    at = dropped(monkeypatch, with_hospitals())
+    show(state(confirm(at), first=2, last=18), "sites")
     at.session_state["upload_open"] = True
     ran(at)
-    wording.found("curves 2", words(at), 30, 5, 7)
-    assert not at.error
-    assert at.text_input(key="upload_value_high").value == "300"
-    assert at.selectbox(key="upload_law").value == "even"
-    at.button(key="change_reading").click()
-    assert EACH_SITE in question(ran(at), TRUST).value
+    assert at.radio(key=key_of(at, "upload_trust")).value == "sites" and not at.error
+    assert at.text_input(key="upload_value_high").value == "300" if back(at) else False
+    assert back(at).radio(key="upload_law").value == "even"
 
 
 def test_the_questions_of_a_second_file_are_asked_anew(monkeypatch):
@@ -582,15 +615,15 @@ def test_the_questions_of_a_second_file_are_asked_anew(monkeypatch):
     ran(at)
     at.session_state["upload_open"] = True
     ran(at)
-    assert question(at, TRUST).value is None and not at.text_input
+    assert FIRST in [header.value for header in at.header]
 
 
 def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(monkeypatch):
     at = state(confirmed(monkeypatch), first=2, last=18)
     at.switch_page("../publish.py").run()
-    assert not at.exception and "1 Data" in [header.value for header in at.header]
-    assert at.text_input(key="upload_value_high").value == "300"
-    assert at.selectbox(key="upload_law").value == "even"
+    assert not at.exception and FIRST in [header.value for header in at.header]
+    assert confirm(at).radio(key="upload_law").value == "even"
+    assert onward(at).text_input(key="upload_value_high").value == "300"
 
 
 def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish(monkeypatch):
@@ -599,19 +632,52 @@ def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish
     assert not at.exception
     wording.found("preview simulated data", [header.value for header in at.header], 2)
     assert "own.csv" in words(at)
-    wording.found("value", words(at), 0, 300)
+    assert "0 to 300" in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()
-    assert at.text_input(key="upload_value_high").value == "300" and "own.csv" in words(at)
+    assert "own.csv" in words(at)
+    assert onward(onward(at)).text_input(key="upload_value_high").value == "300"
 
 
-def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(monkeypatch):
-    at = confirmed(monkeypatch)
+def test_an_entry_of_the_library_fills_range_and_source_and_leaves_them_free(monkeypatch):
+    at = typed_limits(when(confirmed(monkeypatch), observations=5))
     at.selectbox(key="upload_library").set_value("height").run()
     height = public_bounds()["height"]
     assert at.text_input(key="upload_value_high").value == f"{height.value_high:g}"
     assert at.text_input(key="upload_origin").value == height.source
-    at.text_input(key="upload_value_high").set_value("230")
-    at.text_input(key="upload_observations").set_value("5").run()
-    facts = show(at).session_state["upload"].facts
+    facts = show(fill(at, value_high=230)).session_state["upload"].facts
     assert (facts.value_high, facts.origin, facts.person) == (230, height.source, "child")
+
+
+# -- prices ----------------------------------------------------------------------------------------
+
+
+def captions(at, key):
+    return [
+        text.replace("\u202f", "").replace("\xa0", " ") for text in at.radio(key=key).proto.captions
+    ]
+
+
+def test_the_price_of_each_answer_stands_beside_it_and_follows_from_stated_facts_alone(monkeypatch):
+    monkeypatch.setattr(questions.run, "knows", lambda *_: True)  # nothing waits
+    at = confirm(published(monkeypatch, files.growth_frame(300, 8)))
+    assert all("band ±" in text or not text for text in captions(at, "upload_law"))
+    onward(at)
+    limits, _, of_file = captions(at, "upload_bounds")
+    assert limits.endswith("cm") and of_file == "exploring only"
+    onward(at)
+    facts = at.session_state["upload_draft"].declared
+    budget = Budget(1.0, mechanisms.build("adaptive_mean", {}).delta(300, None).value)
+    same = price(
+        facts,
+        Sizes((300,), 300 * facts.observations_per_curve, facts.observations_per_curve),
+        mechanisms.build("adaptive_mean", {}),
+        budget,
+        1,
+    )
+    centre = captions(at, "upload_trust")[0]
+    assert f"±{in_unit(same.half_width, 'cm', 2)}".replace("\xa0", " ") in centre
+    assert captions(at, "upload_trust")[-1] == "nothing released"
+    onward(at)
+    half, one, two = (float(text.split()[-2]) for text in captions(at, "question_epsilon"))
+    assert half > one > two

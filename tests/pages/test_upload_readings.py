@@ -13,14 +13,24 @@ from pages.shared.server import visitors
 from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import own_curves, upload_of, visit
-from tests.pages.own_file import answer, choose, confirm, dropped, question, ran, said, show
+from tests.pages.own_file import (
+    answer,
+    choose,
+    confirm,
+    dropped,
+    fill,
+    is_open,
+    question,
+    ran,
+    said,
+    show,
+    when,
+)
 from tests.pages.reading import words
 from tests.sentences import of_topic
 from tests.unit.test_upload_readings import STATED, frame
 
 wording = of_topic("upload")
-
-FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
 
 
 def own(n=3000, rows=None, **stated):
@@ -46,18 +56,12 @@ def panel(monkeypatch):
 
 
 def every_line_is_another_person(at):
-    answer(at, "person", "Every line")
-    if "site" in said(at):
-        answer(at, "columns.site", "adds its own noise")
-    return confirm(at)
+    return confirm(answer(at, "person", "Every line"))
 
 
 def state(at, **facts):
-    for name, number in {**FACTS, **facts}.items():
-        at.text_input(key=f"upload_{name}").set_value(str(number))
-    at.selectbox(key="upload_law").set_value("even")
-    at.text_input(key="upload_origin").set_value("manual")
-    return ran(at)
+    when(at, "even", time_low=0, time_high=24)
+    return fill(at, value_low=35, value_high=39, origin="manual", **facts)
 
 
 def errors(at):
@@ -75,9 +79,9 @@ def the_same(upload, epsilons=(1.0, 1.0), method=None):
 
 def test_who_a_line_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(panel):
     at = panel(frame())
-    assert question(at, "person").value is None and at.button(key="confirm_reading").disabled
+    assert question(at, "person").value is None and is_open(at)
     state(every_line_is_another_person(at), reading_sd=0.5)
-    assert not at.error and not at.button(key="upload_show").disabled
+    assert not at.error and not is_open(at)
 
 
 def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
@@ -85,7 +89,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     choose(at, time="aa", value="bb")
     confirm(answer(at, "person", "Every line"))
     assert not at.error
-    wording.found("people one observation", words(at), 600)
+    assert len(at.session_state["upload_draft"].observations.counts) == 600
 
 
 def test_a_column_of_ids_is_proposed_and_several_observations_are_refused(panel):
@@ -99,8 +103,8 @@ def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     at = state(every_line_is_another_person(panel(frame())))
     assert at.text_input(key="upload_reading_sd").value == ""
     wording.found("state far observation", errors(at))
-    assert at.button(key="upload_show").disabled
-    state(at, reading_sd=0)
+    assert is_open(at)
+    fill(at, reading_sd=0)
     wording.found("above", errors(at), 0)
 
 
@@ -111,7 +115,8 @@ def test_explore_asks_for_no_spread():
 
 
 def test_readings_are_shown_with_the_ends_that_were_stated(panel):
-    at = show(state(every_line_is_another_person(panel(frame(3000))), reading_sd=0.5))
+    at = state(every_line_is_another_person(panel(frame(3000))), reading_sd=0.5)
+    show(at, "sites")
     kept = at.session_state["upload_readings"]
     assert kept.facts.reading_sd == 0.5 and "upload" not in at.session_state
     assert at.selectbox(key="w_readings").value == "Your observations"

@@ -12,7 +12,7 @@ from engine.topics.summaries import words as summary_words
 from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import visit
-from tests.pages.own_file import answer, confirm, dropped, key_of, question, ran, show
+from tests.pages.own_file import answer, confirm, dropped, is_open, key_of, question, ran, show
 from tests.pages.reading import words
 from tests.sentences import of_topic
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
@@ -29,12 +29,10 @@ def panel(monkeypatch):
 
 
 def read(at, features=(), task=SPARSE):
-    """Answer what is asked of the reading, each site with its own noise, and confirm it."""
+    """Answer what is asked of the reading, and confirm it."""
     if features:
         at.multiselect(key=key_of(at, f"rows_features_{task}")).set_value(list(features))
         ran(at)
-    if "Who is trusted" in " ".join(radio.label for radio in at.radio):
-        answer(at, "columns.site", "adds its own noise")
     if [radio for radio in at.radio if "ask_person" in radio.key]:
         answer(at, "person", "Every line")
     return confirm(at)
@@ -87,7 +85,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     ran(at)
     assert not faults(at)
-    show(at)
+    show(at, "sites")
     kept = at.session_state["upload_rows"]
     assert [c.name for c in kept.facts.covariates] == NAMES
     assert {(c.low, c.high) for c in kept.facts.covariates} == {(0, 10)}
@@ -124,7 +122,7 @@ def test_features_can_have_bounds_of_their_own(panel):
 
 def test_who_a_line_belongs_to_is_asked_and_several_lines_are_refused(panel):
     at = panel(frame())
-    assert question(at, "person").value is None and at.button(key="confirm_reading").disabled
+    assert question(at, "person").value is None and is_open(at)
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
     wording.found("people several lines", errors(read(panel(twice))), 10, 390)
 
@@ -154,7 +152,7 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
     assert not at.error
     wording.found("one column predict", [info.value for info in at.info])
     read(at, ["f0"], RISK).toggle(key="rows_two_classes").set_value(True)
-    assert "400 records" in words(at) and not errors(at)
+    assert len(at.session_state["upload_draft"].observations.server) == 400 and not errors(at)
     state(at, covariate_f0_low=0, covariate_f0_high=10, covariate_y_low=0, covariate_y_high=1)
     show(at)
     facts = at.session_state["upload_rows"].facts

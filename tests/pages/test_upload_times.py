@@ -6,7 +6,21 @@ import streamlit as st
 
 from engine.release import ledger
 from tests import files
-from tests.pages.own_file import answer, choose, confirm, dropped, question, ran, said, show
+from tests.pages.own_file import (
+    answer,
+    back,
+    choose,
+    confirm,
+    dropped,
+    fill,
+    is_open,
+    onward,
+    question,
+    ran,
+    show,
+    typed_limits,
+    when,
+)
 from tests.pages.reading import words
 from tests.sentences import of_topic
 
@@ -25,12 +39,6 @@ def days(people=12, value="glucose_mg_dl"):
     return pd.DataFrame(rows, columns=["patient_id", "timestamp", value])
 
 
-def fill(at, **texts):
-    for name, text in texts.items():
-        at.text_input(key=f"upload_{name}").set_value(text)
-    return ran(at)
-
-
 def of_day(at):
     """Confirm that stamps count the time of day."""
     return confirm(answer(at, FROM, "time of day"))
@@ -41,8 +49,10 @@ def errors(at):
 
 
 def starts_from(at, bounds):
+    """The times that are proposed, and limits of the library."""
+    typed_limits(when(at))
     at.selectbox(key="upload_library").set_value(bounds).run()
-    return fill(at, observations="24")
+    return at
 
 
 def test_stamps_of_one_day_go_with_the_bounds_of_a_day_at_once(monkeypatch):
@@ -58,12 +68,14 @@ def test_times_in_years_stop_at_a_range_in_hours_and_reading_them_again_mends_it
 ):
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
     at = confirm(answer(dropped(monkeypatch, days()), FROM, "calendar"))
-    show(starts_from(at, "glucose_mg"))
+    typed_limits(when(at, "even", time_low=0, time_high=24, observations=24))
+    at.selectbox(key="upload_library").set_value("glucose_mg").run()
+    show(fill(at, time_unit="hours"))
     wording.found("times read years", errors(at))
     wording.found("say time counted", errors(at))
-    at.button(key="change_reading").click()
-    confirm(answer(ran(at), FROM, "time of day"))
-    show(at)
+    at = back(back(back(at)))
+    confirm(answer(at, FROM, "time of day"))
+    show(when(at, "even", time_low=0, time_high=24, observations=24))
     assert not at.error and not at.session_state["upload"].facts.is_proposed
     assert at.session_state["upload_frozen"].changed == ("reading.columns.time.from",)
 
@@ -96,80 +108,55 @@ def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(
     frame = days(value=name)
     frame[name] = frame[name] % 12 + 3
     at = starts_from(of_day(dropped(monkeypatch, frame)), bounds)
-    assert f"is in {unit} by its name" in errors(at) and at.button(key="upload_show").disabled
+    assert f"is in {unit} by its name" in errors(at) and is_open(at)
     (tick,) = [box for box in at.checkbox if "as stated" in box.label]
     tick.check().run()
-    assert not at.button(key="upload_show").disabled
+    assert not is_open(at)
 
 
 def test_the_unit_of_the_header_is_not_spoken_of_where_it_is_stated(monkeypatch):
-    at = fill(
-        of_day(dropped(monkeypatch, days())),
-        value_unit="MG/DL",
-        value_low="40",
-        value_high="400",
-        time_low="0",
-        time_high="24",
-        origin="a manual",
-        observations="24",
-    )
+    at = when(of_day(dropped(monkeypatch, days())), time_low=0, time_high=24, observations=24)
+    fill(typed_limits(at), value_unit="MG/DL", value_low=40, value_high=400, origin="a manual")
     assert not at.error and not [box for box in at.checkbox if "as stated" in box.label]
 
 
 def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their_place(monkeypatch):
-    at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
-    fill(
-        at,
-        value_low="60,5",
-        value_high="210",
-        time_low="2",
-        time_high="18",
-        origin="a chart",
-        observations="4",
-    )
+    at = when(confirm(dropped(monkeypatch, files.growth_frame(30, 5))))
+    fill(typed_limits(at), value_low="60,5", value_high="210", origin="a chart")
     assert not at.error and at.session_state["upload_draft"].declared.value_low == 60.5
     fill(at, value_low="abc")
     wording.found("not a number", errors(at))
-    assert len(at.error) == 1
-    assert at.button(key="upload_show").disabled
-    fill(at, value_low="60", observations="4,5")
+    assert len(at.error) == 1 and is_open(at)
+    fill(back(fill(at, value_low="60")), observations="4,5")
     wording.found("whole number", errors(at), "4,5")
+    assert is_open(at)
 
 
-def test_bounds_stay_on_screen_while_the_reading_is_changed(monkeypatch):
+def test_what_is_stated_stays_while_the_reading_is_changed(monkeypatch):
     frame = files.growth_frame(30, 5).assign(
         sex=lambda rows: ["fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]]
     )
-    at = fill(
-        confirm(dropped(monkeypatch, frame)),
-        value_name="Weight",
-        value_low="40",
-        value_high="220",
-        time_low="2",
-        time_high="18",
-        origin="a chart",
-        observations="4",
-    )
-    at.button(key="change_reading").click()
-    choose(ran(at), group="sex")
-    assert at.button(key="upload_show").disabled and at.button(key="confirm_reading").disabled
+    at = typed_limits(when(confirm(dropped(monkeypatch, frame)), observations=4))
+    fill(at, value_name="Weight", value_low=40, value_high=220, origin="a chart")
+    choose(back(back(at)), group="sex")
+    assert is_open(at)
     at.multiselect(key="upload_ask_columns.group.words").set_value(["f"]).run()
     at.multiselect(key="upload_ask_columns.group.words").set_value(["f", "m"]).run()
-    confirm(at)
+    onward(confirm(at))
     fields = {field.key: field for field in at.text_input}
     for name, text in (("value_name", "Weight"), ("value_low", "40"), ("origin", "a chart")):
         field = fields[f"upload_{name}"]
         assert field.value == text and field.proto.value == text
         assert field.proto.set_value  # the browser, which begins with an empty field, is told
-    assert not at.button(key="upload_show").disabled
+    assert not is_open(at)
 
 
-def test_a_detail_that_comes_back_with_its_question_is_told_to_the_browser(monkeypatch):
+def test_a_detail_that_comes_back_with_its_answer_is_told_to_the_browser(monkeypatch):
     at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
-    at.selectbox(key="upload_law").set_value("visits").run()
+    at.radio(key="upload_law").set_value("visits").run()
     fill(at, gap="0,5")
     for law in ("even", "unknown", "visits"):
-        at.selectbox(key="upload_law").set_value(law).run()
+        at.radio(key="upload_law").set_value(law).run()
     field = at.text_input(key="upload_gap")
     assert field.value == "0,5" and field.proto.set_value
     assert not at.run().text_input(key="upload_gap").proto.set_value  # what is typed stays
@@ -180,11 +167,10 @@ def test_a_file_that_the_uploader_forgot_is_named_and_can_be_removed(monkeypatch
     assert ": own.csv" not in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # as in a dialog opened again
     ran(at)
-    assert ": own.csv" in words(at) and "30 curves" in words(at)
+    assert ": own.csv" in words(at)
     at.button(key="remove_file").click()
     ran(at)
     assert "own.csv" not in words(at) and not at.text_input and not at.error
     kept = at.session_state["answers_of_form"]  # words and numbers that were typed, and no table
     of_file = ("upload_read", "upload_draft", "upload_held", "upload_proposed")
     assert not any(name in at.session_state or name in kept for name in of_file)
-    assert "30 curves" not in said(at)

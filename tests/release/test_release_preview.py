@@ -18,6 +18,8 @@ from engine.sources.twin import Twin
 from engine.topics.planning.answer import PlannedStudy, measure
 from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import declare
 from tests.heavy import few
 from tests.sentences import of_topic
 
@@ -184,7 +186,7 @@ def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_
 def test_verdicts_come_from_the_public_sizes():
     assert seen(1.0, Sizes((80,), 640, 8)).verdict.verdict == "coarse"
     wording.found(
-        "level and trend", words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
+        "flat line fits", words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
     )
 
 
@@ -299,3 +301,42 @@ def test_a_peak_is_shown_where_a_maximum_near_its_place_stands_out():
     assert peaks_shown(0.2 * three + ripple, where, 1.0) == 0
     assert peaks_shown(-np.cos(2 * np.pi * t) + ripple, where, 1.0) == 1  # all in the middle
     assert peaks_shown(-three, where, 1.0) == 0  # maxima in the valleys
+
+
+def glucose(**more):
+    return declare(
+        2.2,
+        22.2,
+        0,
+        24,
+        "a manual",
+        value_name="Glucose",
+        value_unit="mmol/L",
+        time_unit="hours",
+        observations=24,
+        design=StatedDesign(law="even"),
+        **more,
+    )
+
+
+def test_the_picture_of_a_known_kind_shows_a_typical_public_curve_and_changes_no_number():
+    facts, sizes = glucose(), Sizes((300,), 7200, 24)
+    like = release_preview(facts, sizes, ADAPTIVE, Budget(2.0, 1e-6), 1)
+    other = release_preview(
+        replace(facts, value_name="Level"), sizes, ADAPTIVE, Budget(2.0, 1e-6), 1
+    )
+    assert "glucose" in like.typical and not other.typical
+    assert np.ptp(like.curves[0].truth) > 1.5 and like.curves[0].truth.max() < 15  # three meals
+    assert (like.error, like.half_width, like.change) == (
+        other.error,
+        other.half_width,
+        other.change,
+    )
+    assert like.typical in words.about(like).lower()
+    wording.found("invented curve", words.about(other))
+
+
+def test_a_preview_in_which_a_flat_line_fits_says_first_that_no_shape_survives():
+    preview = release_preview(glucose(), Sizes((100,), 2400, 24), ADAPTIVE, Budget(0.5, 1e-4), 1)
+    assert preview.is_flat
+    wording.found("flat line fits", words.survives(preview, "mean_function"))

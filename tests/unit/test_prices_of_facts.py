@@ -10,9 +10,9 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.twin import Twin, guessed_spread
-from engine.topics.better import COMMON, EVENLY, PERIODIC, STATED, SYMMETRIC, UNKNOWN
+from engine.topics.better import EVENLY, PERIODIC, STATED, SYMMETRIC, answers
 from engine.topics.release import words
-from engine.topics.release.prices import prices
+from engine.topics.release.prices import price
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 
@@ -27,8 +27,10 @@ def sizes(people, each=5):
 
 
 def rehearsed(facts, people=600, mechanism=None, budget=BUDGET):
-    found = prices(facts, sizes(people), mechanism or AdaptiveMean(), budget, 1)
-    return {price.answer: price for price in found}
+    return {
+        answer: price(stated, sizes(people), mechanism or AdaptiveMean(), budget, 1)
+        for answer, stated in answers(facts)
+    }
 
 
 def test_people_stated_to_be_symmetric_are_worth_a_third_of_the_band():
@@ -38,12 +40,13 @@ def test_people_stated_to_be_symmetric_are_worth_a_third_of_the_band():
 
 
 def test_an_answer_that_is_stated_is_not_asked_about_again():
-    assert EVENLY not in rehearsed(FACTS)
-    assert not {SYMMETRIC, PERIODIC} & set(rehearsed(replace(FACTS, symmetric=True, periodic=True)))
+    assert EVENLY not in dict(answers(FACTS))
+    stated = replace(FACTS, symmetric=True, periodic=True)
+    assert not {SYMMETRIC, PERIODIC} & set(dict(answers(stated)))
     unknown = replace(FACTS, design=Design(law=TimeLaw.UNKNOWN))
-    assert UNKNOWN not in rehearsed(unknown) and EVENLY in rehearsed(unknown)
+    assert EVENLY in dict(answers(unknown))
     common = replace(FACTS, design=Design.common((0.0, 0.25, 0.5, 0.75, 1.0)))
-    assert EVENLY not in rehearsed(common)  # which would be untrue
+    assert EVENLY not in dict(answers(common))  # which would be untrue
 
 
 def test_names_and_units_change_no_price():
@@ -58,23 +61,43 @@ def test_many_people_are_stood_for_by_few_with_the_same_effective_size():
 
 def test_prices_scale_with_the_range_of_values():
     wide = replace(FACTS, value_low=600.0, value_high=2100.0)
-    for answer, price in rehearsed(FACTS).items():
-        assert rehearsed(wide)[answer].half_width == pytest.approx(10 * price.half_width, rel=1e-6)
+    for answer, found in rehearsed(FACTS).items():
+        assert rehearsed(wide)[answer].half_width == pytest.approx(10 * found.half_width, rel=1e-6)
 
 
 def test_nothing_has_a_price_where_nothing_would_be_published():
-    assert not rehearsed(FACTS, 40, budget=Budget(0.1, 1e-6))
+    assert set(rehearsed(FACTS, 40, budget=Budget(0.1, 1e-6)).values()) == {None}
 
 
 def test_an_answer_that_the_method_refuses_has_no_price():
-    assert COMMON not in rehearsed(FACTS, mechanism=AdaptiveMean(edition="0.6"))
+    common = replace(FACTS, design=Design.common((0.0, 0.25, 0.5, 0.75, 1.0)))
+    with pytest.raises(InputError):
+        price(common, sizes(600), AdaptiveMean(edition="0.6"), BUDGET, 1)
 
 
-def test_a_sentence_gives_both_bands():
-    found = prices(FACTS, sizes(600), AdaptiveMean(), BUDGET, 1)
-    told = [line for line in words.worth(found, "cm") if "symmetric" in line]
-    assert len(told) == 1 and told[0].count("± ") == 2 and told[0].count("cm") == 2
-    assert words.worth((), "cm") == []
+def test_ranges_of_a_file_have_no_price():
+    with pytest.raises(InputError):
+        price(replace(FACTS, is_proposed=True), sizes(600), AdaptiveMean(), BUDGET, 1)
+
+
+def test_six_sites_that_add_their_own_noise_cost_more_than_one_centre_and_a_larger_budget_less():
+    six = Sizes((100,) * 6, 3000, 5)
+    one, many, twice = (
+        price(FACTS, of, AdaptiveMean(), budget, 1)
+        for of, budget in (
+            (sizes(600), BUDGET),
+            (six, BUDGET),
+            (sizes(600), replace(BUDGET, epsilon=2.0)),
+        )
+    )
+    assert many.half_width > 1.5 * one.half_width > 1.5 * twice.half_width
+    assert many.change > one.change > twice.change > 0
+
+
+def test_a_band_that_holds_a_flat_line_is_known_as_one():
+    wide = price(FACTS, sizes(300), AdaptiveMean(), Budget(0.2, 1e-6), 1)
+    narrow = price(FACTS, sizes(600), AdaptiveMean(), Budget(8.0, 1e-6), 1)
+    assert wide.is_flat and not narrow.is_flat
 
 
 @pytest.mark.parametrize(

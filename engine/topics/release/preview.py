@@ -35,9 +35,10 @@ from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, band_of
 from engine.simulation import studies
 from engine.simulation.metrics import distances, totals, within
-from engine.sources import Source
+from engine.sources import Source, sources
 from engine.sources.twin import SimulatedTwin, Twin
 from engine.sources.twins import ReadingTwin, twin_of
+from engine.uploads.units import same_unit
 
 SEED = 1  # of pages, too, until somebody changes it
 MAX_OBSERVATIONS = 2_000_000  # of one simulated data set
@@ -46,6 +47,7 @@ _RELEASES = 20  # behind the error
 _STUDY = 400_000  # observations of all its data sets
 _TIMES_ASKED = 10  # how often peaks are counted
 _NEAR = 0.25  # of the distance between peaks: how far one may be from its place
+_DAY = 24.0  # hours
 _STANDS_OUT = 0.5  # of the true height over its valleys, from which a peak counts
 
 
@@ -113,6 +115,8 @@ class ReleasePreview:
     spread: float = 0.0
     # (float, float) or None: the error if people differ half as much as guessed, and twice as much
     error_range: tuple[float, float] | None = None
+    # what the true curve of the picture is: that of a public source, or "" for an invented one
+    typical: str = ""
 
     @property
     def grade(self) -> str | None:
@@ -182,7 +186,11 @@ def release_preview(
     names = estimate.functions or (
         mechanism.estimand.quantity if isinstance(mechanism, NoisyCounts) else facts.value_name,
     )
-    curves = _curves(estimate, released, drawn, scale, names)
+    pictured, typical = drawn, ""
+    if isinstance(twin, Twin) and (like := typical_twin(twin)) is not None:
+        pictured, typical = _simulated(like[0], n_drawn, mechanism, budget, seed), like[1]
+        released = _values(pictured.estimate, mechanism, grid) * scale
+    curves = _curves(pictured.estimate, released, pictured, scale, names)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, points)
     ends = _ends_over_time(estimate, mechanism, facts)
@@ -212,6 +220,7 @@ def release_preview(
         is_tested=float(estimate.is_tested.mean()) > 0.5,
         spread=spread,
         error_range=error_range,
+        typical=typical,
     )
 
 
@@ -334,6 +343,37 @@ def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTw
         )
     twin = twin_of(mechanism.main_task, facts, sizes)
     return twin.of_few() if mechanism.averages_all else twin
+
+
+_PUBLIC_SHAPES = ("glucose_days", "growth_curves", "electricity_days")
+
+
+def typical_twin(twin: Twin) -> tuple[Twin, str] | None:
+    """Return the twin with the mean of a public source of the same kind, and what that is called.
+
+    A source is of the same kind if it measures the same in the same unit over a range of time that
+    holds the stated one.
+    """
+    facts = twin.stated
+    for key in _PUBLIC_SHAPES:
+        source = sources.build(key, {})
+        like = source.facts
+        name = like.value_name.casefold()
+        holds = like.time_low <= facts.time_low and facts.time_high <= like.time_high
+        if not (
+            name in facts.value_name.casefold()
+            and like.value_unit == facts.value_unit
+            and same_unit(like.time_unit, facts.time_unit)
+            and holds
+        ):
+            continue
+        assert source.truth is not None
+        times = like.to_unit_time(facts.from_unit_time(drawing_grid()))
+        mean = np.interp(times, drawing_grid(), source.truth.grid_values)
+        mean = np.clip(mean, facts.value_low, facts.value_high)
+        period = "day" if like.time_high == _DAY else "curve"
+        return replace(twin, typical=tuple(mean.tolist())), f"a typical {name} {period}"
+    return None
 
 
 def _n_drawn(twin: SimulatedTwin, sizes: Sizes) -> int:

@@ -1,4 +1,4 @@
-"""The value of each stated fact: the same study rehearsed under other answers.
+"""The price of an answer: the band of a release of a twin that is as the answer says.
 
 A fact that is not stated costs accuracy: times that are not known are learned or checked, people
 who may be skewed are clipped less tightly. How much follows from public facts and sizes alone, by
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.core.bands import holds_a_constant, least_change
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
@@ -19,7 +20,6 @@ from engine.core.types import Budget, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.sources.twin import Twin
-from engine.topics.better import answers
 
 MAX_PEOPLE = 2000  # of a rehearsal; more are stood for by a larger budget
 _DATA_SETS, _DRAWS = 5, 4
@@ -30,29 +30,52 @@ _MAX_OBSERVATIONS = 100_000  # of one data set
 class Price:
     """The accuracy of a release under one answer, in response units."""
 
-    answer: str  # one of those above
     error: float  # root mean square over releases and time
     half_width: float  # of the band, on average; NaN without one
+    change: float  # the smallest rise or fall that the band shows; NaN without one
+    is_flat: bool  # a constant curve fits into most of the bands
 
 
-def prices(
+def price(
     facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
-) -> tuple[Price, ...]:
-    """Rehearse a release as stated, and with one other answer about times, symmetry or period.
+) -> Price | None:
+    """Rehearse a release of people as stated; None if nothing would be published.
 
-    Empty if nothing would be published, or for curves too long to be rehearsed.
+    Raises
+    ------
+    InputError
+        For curves too long to be rehearsed, and for facts that the method refuses.
     """
-    people, matched = _rehearsed(sizes.n_curves, budget)
-    observations = max(1, round(sizes.n_observations_per_curve))
-    rehearsed = Sizes((people,), people * observations, observations)
-    verdict = mechanism.feasibility(rehearsed, (matched,))
-    if rehearsed.n_observations > _MAX_OBSERVATIONS or (verdict and not verdict.is_feasible):
-        return ()
-    rehearsals = (
-        _price(answer, Twin.of(stated, rehearsed), mechanism, matched, seed)
-        for answer, stated in answers(essential(facts), observations)
+    facts.check_stated()
+    essentials = essential(facts)
+    rehearsed, matched = _rehearsed(sizes, budget)
+    if rehearsed.n_observations > _MAX_OBSERVATIONS:
+        raise InputError(
+            f"A price is rehearsed for at most {_MAX_OBSERVATIONS:,} observations; these are "
+            f"{rehearsed.n_observations:,}.",
+            field="sizes",
+            hint="The preview shows the band of this release.",
+        )
+    verdict = mechanism.feasibility(rehearsed, (matched,) * rehearsed.n_servers)
+    if verdict and not verdict.is_feasible:
+        return None
+    twin = Twin.of(essentials, rehearsed)
+    data = twin.draw(_DATA_SETS, generator(seed, DATA_STREAM, 0))
+    noise = generator(seed, NOISE_STREAM, 0)
+    estimate = mechanism.release_many(data, [(matched,) * rehearsed.n_servers], _DRAWS, noise)
+    error = estimate.values(drawing_grid())[0] - twin.truth.grid_values
+    typical = float(np.sqrt((error**2).mean()))
+    if estimate.limits is None:
+        return Price(typical, math.nan, math.nan, False)
+    low, high = estimate.limits
+    within = [np.clip(end, facts.value_low, facts.value_high) for end in (low, high)]
+    flat = [
+        holds_a_constant(*ends)
+        for ends in zip(*(end.reshape(-1, end.shape[-1]) for end in within), strict=True)
+    ]
+    return Price(
+        typical, float(np.mean(high - low)) / 2, least_change(*within), float(np.mean(flat)) > 0.5
     )
-    return tuple(price for price in rehearsals if price is not None)
 
 
 def essential(facts: PublicFacts) -> PublicFacts:
@@ -69,30 +92,15 @@ def essential(facts: PublicFacts) -> PublicFacts:
     )
 
 
-def _rehearsed(people: int, budget: Budget) -> tuple[int, Budget]:
+def _rehearsed(sizes: Sizes, budget: Budget) -> tuple[Sizes, Budget]:
     """Return at most `MAX_PEOPLE`, and the budget at which their N = nμ is that of all of them."""
-    if people <= MAX_PEOPLE:
-        return people, budget
-    factor = people / MAX_PEOPLE
+    people, observations = sizes.n_curves, max(1, round(sizes.n_observations_per_curve))
+    factor = max(1.0, people / MAX_PEOPLE)
+    by_site = tuple(max(1, round(each / factor)) for each in sizes.n_curves_per_server)
+    rehearsed = Sizes(by_site, sum(by_site) * observations, observations)
+    if factor == 1:
+        return rehearsed, budget
     if budget.is_pure:
-        return MAX_PEOPLE, replace(budget, epsilon=factor * budget.epsilon)
+        return rehearsed, replace(budget, epsilon=factor * budget.epsilon)
     mu = factor * accounting.exact_mu(budget.epsilon, budget.delta)
-    return MAX_PEOPLE, replace(budget, epsilon=accounting.exact_epsilon(mu, budget.delta))
-
-
-def _price(
-    answer: str, twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
-) -> Price | None:
-    """Price an answer; None if the method refuses it."""
-    data = twin.draw(_DATA_SETS, generator(seed, DATA_STREAM, 0))
-    noise = generator(seed, NOISE_STREAM, 0)
-    try:
-        estimate = mechanism.release_many(data, [(budget,)], _DRAWS, noise)
-    except InputError:
-        return None
-    error = estimate.values(drawing_grid())[0] - twin.truth.grid_values
-    half_width = math.nan
-    if estimate.limits is not None:
-        low, high = estimate.limits
-        half_width = float(np.mean(high - low)) / 2
-    return Price(answer, float(np.sqrt((error**2).mean())), half_width)
+    return rehearsed, replace(budget, epsilon=accounting.exact_epsilon(mu, budget.delta))

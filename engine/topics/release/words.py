@@ -16,9 +16,7 @@ from engine.release.books import Entry
 from engine.release.repair import LedgerState, Rebuilt
 from engine.release.sentences import FOR_SMOOTH_CURVES, became, left
 from engine.release.standing import Standing
-from engine.topics.better import COMMON, EVENLY, PERIODIC, SYMMETRIC, UNKNOWN
 from engine.topics.release.preview import PEAKS, ReleasePreview
-from engine.topics.release.prices import Price
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
@@ -42,11 +40,12 @@ _STATED = {
 _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
-def about(facts: PublicFacts) -> str:
+def about(preview: ReleasePreview) -> str:
     """Describe the preview, and say that it costs nothing."""
-    return (
-        f"Simulated from what you stated, without your {escape(facts.people)}. It costs no budget."
-    )
+    people = escape(preview.facts.people)
+    shape = preview.typical or ("" if preview.peaks is None else "an invented curve")
+    like_yours = f"{capital(shape)}, released as yours would be. " if shape else ""
+    return f"{like_yours}Simulated from what you stated, without your {people}. It costs no budget."
 
 
 def band(preview: ReleasePreview) -> str:
@@ -106,29 +105,6 @@ def error(preview: ReleasePreview, task: str) -> str:
     )
 
 
-_IF = {
-    EVENLY: "times are spread evenly over the range",
-    UNKNOWN: "times are not known",
-    COMMON: "everybody is observed at the same times",
-    SYMMETRIC: "people are symmetric about their mean, which no release checks",
-    PERIODIC: "the curve ends where it began",
-}
-_MATTERS = 0.05  # of the width of a band
-
-
-def worth(rehearsed: Sequence[Price], unit: str) -> list[str]:
-    """Say how much wider or narrower the band is under each other answer, where it matters."""
-    if not rehearsed:
-        return []
-    now, *others = rehearsed
-    return [
-        f"If {_IF[other.answer]}: band ± {in_unit(other.half_width, escape(unit), 2)} in "
-        f"place of ± {in_unit(now.half_width, escape(unit), 2)}."
-        for other in others
-        if abs(other.half_width - now.half_width) > _MATTERS * now.half_width
-    ]
-
-
 def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:
     """Name what is stated of curves and changes nothing of this release; "" if all does."""
     unused = [_STATED[name] for name in mechanism.unused_facts(facts)]
@@ -140,7 +116,7 @@ def in_lines(preview: ReleasePreview, task: str) -> list[str]:
     return [
         each
         for each in (
-            about(preview.facts),
+            about(preview),
             error(preview, task),
             survives(preview, task),
             *carried(preview),
@@ -166,6 +142,12 @@ def survives(preview: ReleasePreview, task: str) -> str:
 
 def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) -> str:
     """State the verdict, with the size of visible changes if there is a band over time."""
+    if grade == "coarse" and preview.is_flat and preview.change:
+        return (
+            "**No shape survives:** a flat line fits in the band, so only the level would be "
+            f"published. Rises above {escape(smallest_change(preview.facts, preview.change))} "
+            "would show."
+        )
     is_of_band = preview.verdict is None or preview.verdict.verdict != "coarse"
     if grade == "coarse" and is_of_band:
         return _in_bold(

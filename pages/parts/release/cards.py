@@ -14,7 +14,7 @@ from engine.answers import card as answers_card
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
-from engine.core.types import Budget, Sizes
+from engine.core.types import Budget
 from engine.exports import code_for
 from engine.exports.one_card import of_files
 from engine.language import glossary, numbers, odds_words, tags
@@ -32,11 +32,8 @@ from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, check_nam
 from engine.release.plan import Forecast
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.sources.twin import Twin
-from engine.topics.release import charts, words
+from engine.topics.release import charts
 from engine.topics.release.preview import ReleasePreview, release_preview
-from engine.topics.release.prices import essential, prices
-from engine.uploads.curves import CurveTable
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -46,7 +43,7 @@ from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.uploads import draft, frozen, groups, panel
+from pages.shared.uploads import frozen, groups, panel
 
 _FILES = {
     "release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
@@ -321,39 +318,13 @@ def release_cost(choice: Choice) -> ReleaseCost | None:
         return None
 
 
-def worth(choice: Choice) -> None:
-    """Show the value of other answers about the curves, from bounds and sizes alone."""
-    current = draft.of(choice.task)
-    if (
-        current is None
-        or current.declared is None
-        or not (
-            isinstance(current.observations, CurveTable) and choice.mechanism.tasks & Twin.tasks
-        )
-    ):
-        return
-    if not st.toggle(
-        "Show what other answers would be worth",
-        key="price_of_facts",
-        help="Rehearsed on simulated people with these bounds and sizes: nothing of "
-        "the file is looked at. State what is true, not what is worth most.",
-    ):
-        return
-    facts, n = current.declared, len(current.observations.counts)
-    sizes = Sizes((n,), n * facts.observations_per_curve, facts.observations_per_curve)
-    budget = Budget(choice.settings.epsilon, choice.mechanism.delta(n, None).value)
-    rehearsed = run.at_once(
-        prices, essential(facts), sizes, choice.mechanism, budget, choice.settings.seed
-    )
-    lines = words.worth(rehearsed, facts.value_unit)
-    st.markdown(
-        "\n".join(f"* {line}" for line in lines)
-        or ":small[At this ε no other answer changes the band by more than a twentieth.]"
-    )
-
-
 def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
-    return run.at_once(published.release_cost, part, choice.mechanism, choice.budget)
+    return cost_at(choice, part, choice.budget)
+
+
+def cost_at(choice: Choice, part: Source, budget: Budget) -> ReleaseCost:
+    """Compute the cost of a release of a part at this budget."""
+    return run.at_once(published.release_cost, part, choice.mechanism, budget)
 
 
 def _published_instead(choice: Choice, source: Source) -> None:

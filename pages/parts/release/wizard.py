@@ -1,49 +1,60 @@
-"""The three steps of Publish: one on screen, those before it as one line each with a way back."""
+"""The steps of Publish: data, one question a screen, a preview, the release."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS
+from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS
 from engine.language import odds_words, tags
 from engine.language.grammar import escape
-from engine.language.numbers import number, whole
+from engine.language.numbers import in_unit, number, whole
+from engine.release import sentences
 from engine.release.certified import ReleaseCost
 from engine.release.functions import axes_of
+from engine.sources.twin import Twin
 from engine.topics.release import better as of_releases
 from engine.topics.release import charts, words
 from engine.topics.release.preview import ReleasePreview, release_preview
+from engine.topics.release.prices import Price
 from engine.uploads import stated
 from pages.parts.release import cards
 from pages.parts.release.cards import Choice
 from pages.shared.cards import better
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, drawer, layout
+from pages.shared.frame import code_fold, controls, drawer, layout, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import session
-from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, frozen, groups, panel
+from pages.shared.state.settings import QUESTIONS
+from pages.shared.uploads import columns, files, frozen, groups, panel, questions, reading
+from pages.shared.uploads.questions import Alternative, AnswerRows
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
+_STEPS = ("data", "preview", "release")  # numbered; questions are part of the first
+_EPSILONS = (0.5, 1.0, 2.0)  # offered as budgets
 
 
 def is_past_data(choice: Choice) -> bool:
     """True if the step on screen comes after the data: only then a release is worked out."""
-    return _step(choice) != "data"
+    return _step(choice) in ("budget", "preview", "release")
 
 
 def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) -> None:
     """Show the decided steps, and the present one; `cost` is None if it is unknown."""
     step = _step(choice)
-    at = WIZARD.index(step)
-    if is_past_data(choice):
+    if step in QUESTIONS:
+        with layout.user_errors():
+            _question(choice, step, cost, details)
+        return
+    at = _STEPS.index(step)
+    if at:
         cards.strip(choice, cost)
-    for k, earlier in enumerate(WIZARD[:at], 1):
+    for k, earlier in enumerate(_STEPS[:at], 1):
         _decided(k, earlier, choice, cost)
     with st.container(horizontal=True, vertical_alignment="center"):
         is_out = step == "release" and "released" in st.session_state
@@ -52,7 +63,7 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
             f"{at + 1} {title}",
             anchor=False,
             width="stretch",
-            help=f"Step {at + 1} of {len(WIZARD)}",
+            help=f"Step {at + 1} of {len(_STEPS)}",
         )
         drawer.button(
             details,
@@ -70,15 +81,23 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
 
 
 def _step(choice: Choice) -> str:
-    """Return *data* until data are chosen, then the step asked for, or else the preview.
+    """Return the step asked for, as far as there are data; with a file alone its first question.
 
     A visitor with a file from another page has stated everything there.
     """
-    return (session.current().publish_step or "preview") if choice.source is not None else "data"
+    step = session.current().publish_step
+    asked = panel.asked(choice.task)
+    if choice.source is None:
+        is_own = st.session_state.get("publish_file", True) and visitors.may_bring_files()
+        if not (is_own and files.has_file()):
+            return "data"
+        return step if step in ("data", *asked) else asked[0]
+    if step in asked and not _has_file(choice):
+        return "data"
+    return step or "preview"
 
 
 def _go(step: str) -> None:
-    draft.hold_answers()
     session.change(publish_step=step)
 
 
@@ -94,7 +113,7 @@ def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = Tr
             _go(step)
 
     st.button(
-        f"Next: {_TITLES[step].lower()}",
+        f"Next: {_TITLES[step].lower()}" if step in _TITLES else "Next",
         key="wizard_next",
         type="primary",
         icon=":material/arrow_forward:",
@@ -113,9 +132,19 @@ def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -
             key=f"change_step_{number}",
             type="tertiary",
             on_click=_go,
-            args=(step,),
+            args=(_first(step, choice),),
             help=f"Back to {_TITLES[step].lower()}; nothing is lost.",
         )
+
+
+def _first(step: str, choice: Choice) -> str:
+    """Return the step to go back to: for the data of a file its first question."""
+    return panel.asked(choice.task)[0] if step == "data" and _has_file(choice) else step
+
+
+def _has_file(choice: Choice) -> bool:
+    """True if the data on screen are those of a file that is still here."""
+    return session.uploaded(choice.task) and files.has_file()
 
 
 def _data_line(choice: Choice) -> str:
@@ -177,12 +206,12 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     else:
-        is_whole = panel.form(choice.task)
-        with layout.user_errors():
-            cards.worth(choice)
-        _next("preview", partial(_frozen, choice.task), is_whole)
+        if files.uploaded(*columns.file_of(choice.task)) and files.is_new():
+            _go(panel.asked(choice.task)[0])
+            st.rerun()
+        _next("who", is_open=files.has_file())
     if not is_past_data(choice):
-        then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
+        then = "Then: five questions · preview on simulated data · release."
         earlier = (
             (
                 " Nothing is published until then. Earlier releases of this machine, and "
@@ -194,10 +223,124 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
         st.markdown(f":small[{then}{earlier}]")
 
 
-def _frozen(task: str) -> bool:
-    """Freeze the stated facts, and show the data; False if the file refutes them."""
-    draft.hold_answers()
-    return frozen.freeze(task)
+# -- questions ------------------------------------------------------------------------------------
+
+
+def _question(
+    choice: Choice, step: str, cost: ReleaseCost | None, details: Sequence[Detail]
+) -> None:
+    """Show one question, with the way to other data."""
+    asked = panel.asked(choice.task)
+    with st.container(key="publish_question"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            name = files.name_of_file()
+            about = f"{TASKS[choice.what].result}{f' · {escape(name)}' if name else ''}"
+            st.markdown(f":small[{about}]", width="stretch")
+            st.button("Other data", key="other_data", type="tertiary", on_click=_go, args=("data",))
+            drawer.button(details, "Details", "details", ":material/right_panel_open:")
+        if files.is_new() and (likely := reading.likely_task(choice.task)):
+            _kind(choice, likely)
+        elif step == "budget":
+            _budget(choice, cost, len(asked))
+        else:
+            panel.ask(choice.task, step, _go, "Next", partial(_frozen, choice.task), len(asked) + 1)
+
+
+_KINDS = {
+    SURVIVAL.key: "A survival curve: a time and a status of each person",
+    MEAN_FUNCTION.key: "An average curve: values of each person over time",
+    DISTRIBUTION.key: "A distribution: one number of each person",
+    ROC.key: "An ROC curve: a score and a label of each person",
+}
+_MOST_KINDS = 4
+_KIND = "question_of_kind"  # key of the choice
+
+
+def _kind(choice: Choice, likely: str) -> None:
+    """Ask what is published of a file that suits another result than the one chosen."""
+    kinds = [likely, *(key for key in (choice.what, *_KINDS) if key != likely)]
+    labels = {key: _KINDS.get(key, TASKS[key].result) for key in dict.fromkeys(kinds)}
+    offered = dict([*labels.items()][:_MOST_KINDS])
+    chosen = questions.question(
+        "kind", "Proposed from the columns of the file.", AnswerRows(_KIND, offered, likely), {}
+    )
+
+    def onward() -> None:
+        files.ask_about()
+        session.change(published_task=chosen, publish_step="who")
+
+    questions.buttons(0, 0, "Next", onward, None, chosen is not None)
+
+
+def _frozen(task: str) -> None:
+    """Freeze the stated facts, and go on unless the file refutes them."""
+    if frozen.freeze(task):
+        _go("budget")
+
+
+def _budget(choice: Choice, cost: ReleaseCost | None, n_before: int) -> None:
+    """Ask for ε, with what each shows and what an attacker gets to know."""
+    source = choice.source
+    assert source is not None
+    epsilons = {f"{epsilon:g}": epsilon for epsilon in sorted({*_EPSILONS, choice.budget.epsilon})}
+    labels = {text: f"ε = {text}{_attacker(choice, epsilon)}" for text, epsilon in epsilons.items()}
+    is_rehearsed = Twin.tasks & choice.mechanism.tasks
+    known, wait = questions.priced(
+        choice.task,
+        {
+            text: Alternative(source.facts, source.sizes, epsilon)
+            for text, epsilon in epsilons.items()
+            if is_rehearsed
+        },
+    )
+    prices = {text: _shown(choice, found) for text, found in known.items()}
+    st.session_state[_BUDGET] = f"{choice.budget.epsilon:g}"
+    questions.question(
+        "budget",
+        f"Proposed: ε = {choice.budget.epsilon:g}.",
+        AnswerRows(_BUDGET, labels),
+        {text: questions.UNKNOWN_YET for text in labels if is_rehearsed} | prices,
+        lambda: session.set_epsilon(float(st.session_state[_BUDGET])),
+    )
+    st.markdown(":small[This question is answered without the file.]")
+    if cost is not None:
+        st.markdown(f":small[{sentences.left(source.facts, strips.standing(source))}]")
+    wait()
+    asked = panel.asked(choice.task)
+    questions.buttons(
+        n_before + 1,
+        n_before + 1,
+        "Preview",
+        partial(_go, "preview"),
+        partial(_go, asked[-1] if _has_file(choice) else "data"),
+        not controls.is_refused(),
+    )
+
+
+_BUDGET = "question_epsilon"  # key of the choice
+
+
+def _attacker(choice: Choice, epsilon: float) -> str:
+    """Write the attacker's accuracy at an ε; "" if such a release cannot be made."""
+    assert choice.source is not None
+    try:
+        cost = cards.cost_at(choice, choice.source, replace(choice.budget, epsilon=epsilon))
+    except InputError:
+        return ""
+    return f" · attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
+
+
+def _shown(choice: Choice, found: Price | None) -> str:
+    if found is None:
+        return "nothing released"
+    assert choice.source is not None
+    if found.is_flat:
+        return "no shape left"
+    unit = escape(choice.source.facts.value_unit)
+    return f"shows rises of {in_unit(found.change, unit, 2)}" if found.change > 0 else ""
+
+
+# -- preview and release --------------------------------------------------------------------------
 
 
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
@@ -239,12 +382,14 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
     with st.container(border=True):
         st.subheader(words.TITLE, anchor=False)
         facts = choice.source.facts
-        st.markdown(words.about(facts))
         try:
             simulated = cards.previewed(choice, choice.source, cost)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
+        if survives := words.survives(simulated, choice.what):
+            st.markdown(survives)
+        st.markdown(f":small[{words.about(simulated)}]")
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
             chart = charts.preview_chart(simulated, across, up)
@@ -255,8 +400,6 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
         st.markdown(words.error(simulated, choice.what))
-        if survives := words.survives(simulated, choice.what):
-            st.markdown(survives)
         if unused := words.not_used(choice.mechanism, facts):
             st.info(unused, icon=":material/info:")
         _better(choice, simulated)

@@ -1,4 +1,4 @@
-"""Answers of a released curve, and synthetic people drawn from it."""
+"""AnswerRows of a released curve, and synthetic people drawn from it."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ function closeDrawer(event) {
 }
 
 // A page with another title begins at its top, wherever the last one had been scrolled to; so does a step of
-// a page whose headings are counted, where the keyboard goes on from its heading.
+// a page whose headings are counted or ask a question, where the keyboard goes on from its heading.
 let title = null, step = null;
 function begin() {
   const main = document.querySelector('[data-testid=stMain]'), now = main?.querySelector('h1')?.textContent;
@@ -106,7 +106,8 @@ function begin() {
 }
 
 function headingOfStep() {
-  return [...document.querySelectorAll('[data-testid=stMain] h2')].find(each => /^[1-9]\s/.test(each.textContent));
+  return [...document.querySelectorAll('[data-testid=stMain] h2')].find(
+    each => /^[1-9]\s/.test(each.textContent) || each.closest('[class*=st-key-question_]'));
 }
 function goOnFrom(heading) {
   heading.tabIndex = -1;

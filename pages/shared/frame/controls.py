@@ -96,7 +96,7 @@ def number(
 
     def read(text: str) -> None:
         try:
-            write(None if is_optional and not text.strip() else _typed(text, is_whole))
+            write(None if is_optional and not text.strip() else number_in(text, is_whole))
         except InputError as problem:
             raise InputError(
                 problem.message, problem.field, f"{problem.hint} {until}".strip()
@@ -119,7 +119,7 @@ def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> flo
         if not text.strip():
             return None
         try:
-            return _typed(text, is_whole)
+            return number_in(text, is_whole)
         except InputError as problem:
             st.error(message(problem), icon=":material/error:")
             return math.nan
@@ -130,7 +130,8 @@ def written(value: float) -> str:
     return f"{value:.15g}"
 
 
-def _typed(text: str, is_whole: bool) -> float:
+def number_in(text: str, is_whole: bool = False) -> float:
+    """Return the number that a text says, as people type it."""
     return typed.count(text) if is_whole else typed.number(text)
 
 

@@ -40,7 +40,8 @@ def afterwards(words: str, compute: Callable[[], object]) -> None:
 
     def wait() -> None:
         nonlocal has_begun
-        st.markdown(f":small[{words}]")
+        if words:
+            st.markdown(f":small[{words}]")
         if has_begun:
             with user_errors():  # a busy server is asked again
                 compute()

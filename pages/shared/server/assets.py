@@ -189,7 +189,7 @@ def assets() -> Assets:
 
 
 class FromMemory:
-    """Answers for files of the front end; everything else is the framework's."""
+    """AnswerRows for files of the front end; everything else is the framework's."""
 
     def __init__(self, app: ASGIApp, held: Assets | None = None) -> None:
         self._app, self._held = app, held

@@ -254,7 +254,7 @@ def _one_of(name: str, text: str) -> str:
 
 
 _EARLIER_VIEWS = ("releases", "ranges", "one")  # views of the first edition, now one figure
-_EARLIER_STEPS = ("file", "bounds", "trust")  # steps of Publish, now one form
+_EARLIER_STEPS = ("file", "bounds")  # steps of Publish of the first edition
 
 
 def _network(text: str) -> Network:

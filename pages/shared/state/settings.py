@@ -122,7 +122,8 @@ THEORY_PARTS = ("rates", "notes")
 AUDIT_PARTS = ("attack", "coverage", "reuse")
 VIEWS = ("look", "attack", "methods", "theory")
 LINES = ("truth",)
-WIZARD = ("data", "preview", "release")  # steps of Publish
+QUESTIONS = ("who", "when", "between", "trust", "budget")  # about a file, in the order of Publish
+WIZARD = ("data", *QUESTIONS, "preview", "release")  # steps of Publish
 MAX_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 # Choices that change only a picture or its words; a link holds the option's position.
@@ -258,7 +259,7 @@ class Settings:
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
     published_task: str = PUBLISHED[0]
-    publish_step: str = ""  # "": preview, if there are data
+    publish_step: str = ""  # "": preview, if there are data; else a file, or its first question
     guide_chapter: str = handbook.CHAPTERS[0]
     notes_method: str = "adaptive_mean"
     # Choices that change only a picture or its words, as (key, number of the option), and open

@@ -91,6 +91,9 @@ def stated(task: str) -> dict[str, Any]:
     """Return choices that differ from the file's proposal, by the keys of a request."""
     proposed: Mapping[str, Any] = st.session_state.get("upload_defaults", {})
     chosen = {role: draft.answered(key_of(key)) for role, key in _keys(task).items()}
+    who = draft.answered(key_of("upload_who"))
+    if who in ("rows", "proposed"):
+        chosen["id"] = EVERY_ROW if who == "rows" else None
     columns = {
         role: name
         for role, name in chosen.items()
@@ -111,7 +114,7 @@ def stated(task: str) -> dict[str, Any]:
 def _keys(task: str) -> dict[str, str]:
     """Return the keys of all choices of columns, by role."""
     is_of_rows = TASKS[task].data is DataType.RECORDS
-    roles = ("id", "time", "value", "status", "start", "group", "covariates", "server")
+    roles = ("id", "time", "value", "status", "start", "group", "covariates")
     return {
         **{role: f"upload_role_{role}" for role in roles},
         **({"value": "rows_response", "features": f"rows_features_{task}"} if is_of_rows else {}),
@@ -144,19 +147,12 @@ def _takes_all(task: str) -> bool:
 
 
 def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
-    """Draw the required columns, and the owner of each line, as the reading has them."""
+    """Draw the required columns as the reading has them, and without one the owner of a line."""
     now = {} if reading is None else proposed(task, reading)
     keys, is_turned = _keys(task), reading is not None and reading.frame.people == "columns"
     with st.container(horizontal=True):
-        if reading is None or now["id"] is not None:
-            _choice(
-                "Who a line belongs to",
-                [EVERY_ROW, *header],
-                now.get("id"),
-                keys["id"],
-                "The protection is that of one person. Where people may have several lines a "
-                "column must tell them apart.",
-            )
+        if reading is None:
+            person([EVERY_ROW, *header])
         is_wide = reading is not None and reading.is_wide
         for role, label in _FILES[kind_of(task)].roles.items() if not is_turned else ():
             _choice(
@@ -181,13 +177,23 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
         _optional(task, header, reading, now)
 
 
+def person(names: Sequence[str]) -> None:
+    """Choose the column that names people."""
+    _choice("Who a line belongs to", names, None, "upload_role_id")
+
+
+def sites(names: Sequence[str]) -> None:
+    """Choose the column that names sites."""
+    _choice("Column of sites", names, None, "upload_role_server")
+
+
 def _optional(task: str, header: Sequence[str], reading: Reading, now: Mapping[str, Any]) -> None:
-    """Choose optional columns: covariates of curves, public groups, sites."""
+    """Choose optional columns: covariates of curves, public groups."""
     keys, data = _keys(task), TASKS[task].data
     free = [name for name in header if name not in reading.used]
     chosen = {
         role: [name for name in ([now.get(role)] if role != "covariates" else now[role]) if name]
-        for role in ("covariates", "group", "server")
+        for role in ("covariates", "group")
     }
     if data is DataType.CURVES and (free or chosen["covariates"]):
         st.multiselect(
@@ -212,13 +218,6 @@ def _optional(task: str, header: Sequence[str], reading: Reading, now: Mapping[s
                 "Choose it only if everybody may know who is in which group, and nobody is in "
                 "two. Each group is then released on its own, and their budgets do not add.",
             )
-        _choice(
-            "Sites that each add their own noise (optional)",
-            [_NONE, *chosen["server"], *free],
-            now.get("server") or _NONE,
-            keys["server"],
-            "For sites that trust nobody with their data. The result is less accurate.",
-        )
 
 
 def _choice(

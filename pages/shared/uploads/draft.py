@@ -37,8 +37,12 @@ _OF_FILE = (
     "upload_answered",
     "upload_brought",
     "upload_looked",
-    "upload_typed",
-    "upload_again",
+    "upload_question",
+    "upload_suggested",
+    "upload_one_person",
+    "upload_kind",
+    "upload_sites",
+    "upload_why",
 )
 # No value may be set for the first; the others are no answers, and leave with the file.
 _NO_FIELDS = (
@@ -52,7 +56,7 @@ _NO_FIELDS = (
     "upload_name",
     *_OF_FILE,
 )
-_UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # before any choice
+_UNANSWERED = {"upload_law": None, "rows_reach": None}  # before any choice
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
@@ -92,13 +96,6 @@ def declare(facts: PublicFacts | None) -> None:
     draft: Draft | None = st.session_state.get("upload_draft")
     if draft is not None:
         st.session_state.upload_draft = replace(draft, declared=facts)
-        st.session_state.upload_typed = _on_screen()
-
-
-def is_typed_since() -> bool:
-    """True if a field was changed in the same moment as a button was pressed: facts are older."""
-    now, before = _on_screen(), st.session_state.get("upload_typed", {})
-    return any(key in now and now[key] != value for key, value in before.items())
 
 
 def _on_screen() -> dict[str, Any]:
@@ -174,6 +171,26 @@ def answer(fields: Mapping[str, Any]) -> None:
             _answers()[key] = value
 
 
+def suggest(fields: Mapping[str, Any]) -> None:
+    """Propose answers from the file itself; the next file begins without them."""
+    suggested = st.session_state.setdefault("upload_suggested", {})
+    for key, value in fields.items():
+        if not answered(key):
+            put(**{key: value})
+            suggested[key] = value
+
+
+def suggested(key: str) -> Any:
+    """Return what the file itself proposes for a field; None for nothing."""
+    return st.session_state.get("upload_suggested", {}).get(key)
+
+
+def _forget_suggestions() -> None:
+    for key, value in st.session_state.get("upload_suggested", {}).items():
+        if answered(key) == value:
+            put(**{key: type(value)()})
+
+
 def put(**fields: Any) -> None:
     """Answer fields that are not on screen in place of earlier answers."""
     for key, value in fields.items():
@@ -211,6 +228,7 @@ def forget_file() -> None:
 
 def forget_reading() -> None:
     """Keep nothing of what was said of the file."""
+    _forget_suggestions()
     for name in _OF_FILE:
         if name != "upload_example":
             st.session_state.pop(name, None)
@@ -283,7 +301,8 @@ def keep_stated() -> None:
     stated = {
         name: value
         for name, value in answers.items()
-        if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))
+        if _is_answer(name, value)
+        and value not in ("", False, str(StatedLaw.UNKNOWN), suggested(f"upload_{name}"))
     }
     is_kept = not is_example() and len(json.dumps(stated)) <= _MOST_STATED
     components.keep(stated if is_kept else {})

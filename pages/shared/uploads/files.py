@@ -35,6 +35,7 @@ _BEFORE = (
     "upload_proposed",
     "upload_header",
     "upload_sheets",
+    "upload_kind",
 )  # session keys of the steps before a reading
 
 
@@ -91,6 +92,18 @@ def has_file() -> bool:
     return "upload_held" in st.session_state
 
 
+def is_new() -> bool:
+    """True until a question was asked about the file."""
+    return bool(
+        st.session_state.get("file_asked_about") != st.session_state.get("upload_file_last")
+    )
+
+
+def ask_about() -> None:
+    """Remember that questions about the file have begun."""
+    st.session_state.file_asked_about = st.session_state.get("upload_file_last")
+
+
 def content() -> bytes:
     """Return the bytes of the file, kept for the visit: it may be read in another way."""
     return bytes(st.session_state.upload_held.getvalue())
@@ -116,6 +129,7 @@ class _ExampleFile:
 def _use_example(example: Example) -> None:
     """Hold the example in place of a file, and answer what is asked of it."""
     made = example.make()
+    st.session_state.pop("file_asked_about", None)
     _hold(_ExampleFile(made, file_id=digest(made)))
     draft.use_example(
         {

@@ -1,12 +1,11 @@
 """Comparison of a file with its frozen facts, and its data on screen.
 
-Until the comparison no field of the form shows anything computed from the file.
+Each question shows its holder what the file says to it, so a card always says that the file was
+looked at before its facts were stated.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -36,9 +35,6 @@ if TYPE_CHECKING:  # imported late: most pages need no ledger
     from engine.release.freezing import Frozen
     from engine.release.plan import Declaration
 
-_KEY = secrets.token_bytes(32)
-_PICTURED = set[bytes]()  # marks of all files with a drawn picture, in any visit
-
 
 def freeze(task: str) -> bool:
     """Freeze the stated facts and put the data on screen; False if the file refutes them.
@@ -51,11 +47,8 @@ def freeze(task: str) -> bool:
 
     current = draft.of(task)
     assert current is not None and current.declared is not None
-    if draft.is_typed_since():
-        st.session_state.upload_again = True
-        return False
     data = _of_request(task, current.reading, current.declared)
-    ledger = freezing.freeze(Ledger(), files.content(), data, unseen=_mark() not in _PICTURED)
+    ledger = freezing.freeze(Ledger(), files.content(), data)
     try:
         source = own_data(task)
     except InputError as problem:
@@ -93,11 +86,6 @@ def declaration(task: str) -> Declaration:
     return UNDECLARED if kept is None or not session.uploaded(task) else kept.declaration()
 
 
-def _mark() -> bytes:
-    """Hash the file under a key that ends with this process."""
-    return hashlib.blake2b(files.content(), key=_KEY, digest_size=16).digest()
-
-
 def _declared(task: str) -> str:
     return f"{session.own_key(task)}_frozen"
 
@@ -114,16 +102,14 @@ def stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
 
 def say_answer() -> None:
     """Show the file's comparison with the frozen facts, for its holder."""
-    if st.session_state.pop("upload_again", False):
-        st.info(
-            "Your last change was taken over: press the button once more.", icon=":material/edit:"
-        )
     answer = draft.answer_of_file()
     if answer is None:
         return
     if answer.refuted is not None:
         problem = answer.refuted
-        here = problem.hint.replace(READ_AGAIN, "Say what time is counted from: “Change” above")
+        here = problem.hint.replace(
+            READ_AGAIN, "Go back and say what time is counted from, at “Who is one person?”"
+        )
         st.error(
             message(InputError(problem.message, field=problem.field, hint=here)),
             icon=":material/error:",
@@ -180,8 +166,6 @@ def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
 
     The stated trusted party adds the noise, on *Decide* too: one centre has one site.
     """
-    if files.has_file():
-        _PICTURED.add(_mark())
     st.session_state[session.own_key(task)] = upload
     st.session_state.pop(_declared(task), None)
     code_fold.remember(task, files.name_of_file(), upload.reading)

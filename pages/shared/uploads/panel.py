@@ -8,23 +8,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.core.names import uncapital
+from engine.core.tasks import TASKS, DataType
 from engine.language import tags
 from engine.language.grammar import capital
 from engine.sources import Source
 from engine.uploads.looking import from_file
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 from engine.uploads.stated import AFTER_LOOKING
 from pages.shared.frame import controls, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
-from pages.shared.uploads import columns, draft, facts, files, frozen, reading
+from pages.shared.state.lab_tasks import settings_of
+from pages.shared.uploads import (
+    between,
+    columns,
+    draft,
+    files,
+    frozen,
+    questions,
+    reading,
+    statements,
+    trust,
+    when,
+)
 
+_LAB = Path(__file__).parents[2] / "lab.py"
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
 DEMONSTRATION = (
@@ -66,11 +83,32 @@ def drop(task: str) -> None:
     if not visitors.may_bring_files():
         st.markdown(f":small[{DEMONSTRATION}]")
     elif not st.session_state.get("upload_open"):  # the dialog has the same field
-        files.uploaded(*columns.file_of(task))
+        is_there = files.uploaded(*columns.file_of(task))
+        if is_there and files.is_new() and (likely := reading.likely_task(task)):
+            _other_kind(task, likely)
+            return
         if _looks_first(DialogRequest(task=task)):
             st.rerun()
         if files.has_file():
             button("Say how it is read")
+
+
+def _other_kind(task: str, likely: str) -> None:
+    """Ask whether a file that suits another estimand is shown as that."""
+    result = uncapital(TASKS[likely].result)
+    st.markdown(f"This file looks like data for a **{result}**.")
+    with st.container(horizontal=True):
+        is_other = st.button(f"Show the {result}", key="other_kind", type="primary")
+        st.button(
+            f"Show the {uncapital(TASKS[task].result)}", key="same_kind", on_click=files.ask_about
+        )
+    if not is_other or (upload := guarded(partial(reading.first_look, likely))) is None:
+        return
+    files.ask_about()
+    st.session_state.upload_looked = likely, st.session_state.get("upload_file_last")
+    frozen.show(upload, likely)
+    session.change(**settings_of(likely), lab_tab=settings.TABS[0])
+    st.switch_page(_LAB)
 
 
 def draw(
@@ -109,27 +147,29 @@ def close() -> None:
 
 
 def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
-    """Choose the data, and fill in the form of one's own file; a new file is looked at first."""
+    """Choose the data, and answer the questions about a file; a new file is looked at first."""
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
         st.rerun()  # the page shows the choice
     controls.source_choice(request.task, "dialog_source")
     st.subheader(_TITLE, anchor=False)
-    above = st.container()
-    is_whole = form(request.task)
-    with above:
-        if _looks_first(request):
-            st.rerun()
-    st.button(
+    if not files.uploaded(*columns.file_of(request.task)):
+        return
+    if _looks_first(request):
+        st.rerun()
+    ask(
+        request.task,
+        st.session_state.get("upload_question", "who"),
+        _go,
         request.show,
-        disabled=not is_whole,
-        key="upload_show",
-        type="primary",
-        icon=":material/visibility:",
-        on_click=_show,
-        args=(request,),
+        partial(_show, request),
+        len(asked(request.task)),
     )
+
+
+def _go(question: str) -> None:
+    st.session_state.upload_question = question
 
 
 def _looks_first(request: DialogRequest) -> bool:
@@ -150,7 +190,6 @@ def _looks_first(request: DialogRequest) -> bool:
 
 def _show(request: DialogRequest) -> None:
     """Freeze the stated facts, and show the data; the dialog stays if the file refutes them."""
-    draft.hold_answers()
     if frozen.freeze(request.task):
         close()
         request.then()
@@ -189,7 +228,7 @@ def first_look(task: str) -> None:
         )
 
 
-# -- the form from a file to data on screen, in the dialog and in *Publish* alike ------------------
+# -- the questions about a file, in the dialog and in *Publish* alike ------------------------------
 
 
 Result = TypeVar("Result")
@@ -197,19 +236,101 @@ Result = TypeVar("Result")
 _QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
-def form(task: str) -> bool:
-    """Ask how a file is read and for public bounds; True once both are whole.
+def asked(task: str) -> tuple[str, ...]:
+    """Return the names of the questions about a file of this task."""
+    is_over_time = TASKS[task].data in (DataType.CURVES, DataType.READINGS)
+    return ("who", *(("when",) if is_over_time else ()), "between", "trust")
 
-    Each part shows its own errors and gaps. The form asks for bounds once the reading is confirmed:
-    its columns determine the bounds needed.
+
+def ask(
+    task: str, at: str, go: Callable[[str], None], last: str, finish: Callable[[], None], of: int
+) -> None:
+    """Ask one question about a file; the last one ends with `finish`.
+
+    A question whose earlier ones are open gives way to the first of them.
     """
+    files.ask_about()
     draft.recall_answers()
-    is_whole = False
-    if guarded(lambda: reading.step(task)):
-        st.subheader("Public bounds", anchor=False)
-        is_whole = bool(guarded(lambda: facts.bounds_step(task)))
+    names = asked(task)
+    at = _possible(task, at if at in names else names[0])
+    place = names.index(at)
+    frozen.say_answer()
+    if (problem := st.session_state.pop("upload_why", None)) is not None:
+        st.error(message(problem), icon=":material/error:")
+    forward = guarded(partial(_PARTS[at], task))
+    is_last = place == len(names) - 1
+
+    def onward() -> None:
+        if forward is None or forward():
+            finish() if is_last else go(names[place + 1])
+
+    questions.buttons(
+        place + 1,
+        of,
+        last if is_last else "Next",
+        onward,
+        partial(go, names[place - 1]) if place else None,
+        forward is not None,
+    )
     draft.hold_answers()
-    return is_whole
+
+
+def _possible(task: str, at: str) -> str:
+    """Return the question asked for, or the first before it that is open."""
+    current = draft.of(task)
+    if current is None or at == "who":
+        return "who"
+    if at == "trust":
+        try:
+            draft.declare(statements.declared(current))
+        except InputError:
+            return "between"
+    return at
+
+
+Forward = Callable[[], bool]  # what *Next* does first; False if it fails
+
+
+def _who(task: str) -> Forward | None:
+    read, is_whole = reading.who(task)
+    return partial(_confirmed, task, read) if is_whole else None
+
+
+def _confirmed(task: str, read: Reading) -> bool:
+    """Read the file by the reading, and let it propose answers to the next questions."""
+    try:
+        reading.confirm(task, read)
+    except InputError as problem:
+        st.session_state.upload_why = reading.refused(problem)
+        return False
+    current = draft.of(task)
+    if current is not None:
+        statements.suggest(current)
+    return True
+
+
+def _when(task: str) -> Forward | None:
+    current = draft.of(task)
+    assert current is not None
+    return (lambda: True) if when.when(current) else None
+
+
+def _between(task: str) -> Forward | None:
+    current = draft.of(task)
+    assert current is not None
+    return (lambda: True) if between.between(current) else None
+
+
+def _trust(task: str) -> Forward | None:
+    current = draft.of(task)
+    assert current is not None
+    read = trust.trust(current)
+    if read is None:
+        return None
+    return (lambda: True) if read == current.reading else partial(_confirmed, task, read)
+
+
+_PARTS = {"who": _who, "when": _when, "between": _between, "trust": _trust}
 
 
 def guarded(make: Callable[[], Result]) -> Result | None:

@@ -1,6 +1,6 @@
-"""The reading of this file: one screen from a proposal to a reading that its holder confirms.
+"""The first question about a file: who is one person, and how its columns are read.
 
-The file itself only suggests a proposal; after *Confirm* the stated reading alone decides.
+The file itself only suggests a proposal; once *Next* is pressed the stated reading alone decides.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import shortened
 from engine.language.grammar import capital
+from engine.language.numbers import whole
 from engine.uploads import looking
 from engine.uploads.curves import Upload
 from engine.uploads.events import UploadEvents
@@ -24,55 +25,22 @@ from engine.uploads.proposing.questions import Question, ReadingOption, answered
 from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.rows import UploadRows
 from pages.shared.frame.controls import message, plain
-from pages.shared.uploads import columns, draft, files
+from pages.shared.uploads import columns, draft, earlier, files, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
+from pages.shared.uploads.questions import AnswerRows
 
 _TITLE = "How this file is read"
 _HERE = {
-    "reading": "Correct those lines in the file, or change above how a column is read.",
+    "reading": "Correct those lines in the file, or change below how a column is read.",
     "header": "The saved reading is of another table: have one proposed from this file.",
-    "several": "Choose under “Change columns” what becomes of them, or keep one line of each.",
-    "start": "Choose the column of starts under “Change columns”.",
-    "group": "Choose the groups above, or no column of groups under “Change columns”.",
+    "several": f"Choose under “{_TITLE}” what becomes of them, or keep one line of each.",
+    "start": f"Choose the column of starts under “{_TITLE}”.",
+    "group": f"Choose the groups, or no column of groups, under “{_TITLE}”.",
 }
 """What to do on this page about a refusal, by the field that it names."""
-_TRUST = "columns.site"  # the question of trust, which has no default answer
+TRUST = "columns.site"  # asked by a question of its own
 _MOST_ROWS = 20
-
-
-def step(task: str) -> bool:
-    """Draw file and reading; True once the reading is confirmed and the file was read by it."""
-    if not files.uploaded(*columns.file_of(task)):
-        return False
-    refused = _confirmed(task)
-    confirmed = draft.of(task)
-    if confirmed is not None and not st.session_state.get("upload_edit"):
-        _in_short(confirmed)
-        return True
-    st.subheader(_TITLE, anchor=False)
-    reading, n_open = _screen(task)
-    if draft.is_example() and not n_open and confirmed is None:
-        confirm(task, reading)
-        st.rerun()
-    _buttons(reading, n_open)
-    if refused is not None:
-        st.error(message(refused), icon=":material/error:")
-    return False
-
-
-def _confirmed(task: str) -> InputError | None:
-    """Read the file by what was just confirmed; why not, if it is refused, and what to do here."""
-    reading: Reading | None = st.session_state.pop("upload_confirm", None)
-    if reading is None:
-        return None
-    try:
-        confirm(task, reading)
-    except InputError as problem:
-        return InputError(
-            problem.message, field=problem.field, hint=_HERE.get(problem.field, problem.hint)
-        )
-    return None
 
 
 def confirm(task: str, reading: Reading) -> None:
@@ -82,12 +50,28 @@ def confirm(task: str, reading: Reading) -> None:
     )
     before = draft.of(task)
     draft.keep(Draft(task, reading, observations, None if before is None else before.declared))
-    st.session_state.upload_edit = False
+
+
+def refused(problem: InputError) -> InputError:
+    """Return a refusal of the reading with what to do about it here."""
+    return InputError(
+        problem.message, field=problem.field, hint=_HERE.get(problem.field, problem.hint)
+    )
 
 
 def first_look(task: str) -> Upload | UploadRows | UploadEvents:
     """Read the file in the likeliest way, with ranges of its own, for its holder's eyes only."""
     return files.made("upload_look", looking.first_look, task, **files.frame())
+
+
+def likely_task(task: str) -> str:
+    """Return the task that the file suits, if its columns hold another kind of data; else ""."""
+    try:
+        likely: str = files.made("upload_kind", looking.likely_task, **files.frame())
+    except InputError:  # asked about with the columns
+        return ""
+    is_other = likely and columns.kind_of(likely) is not columns.kind_of(task)
+    return likely if is_other else ""
 
 
 def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
@@ -100,44 +84,101 @@ def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
 # -- the screen ------------------------------------------------------------------------------------
 
 
-def _screen(task: str) -> tuple[Reading, int]:
-    """Return the reading as it is on screen, and the number of open questions."""
+def who(task: str) -> tuple[Reading, bool]:
+    """Ask who one person is, and whatever nobody else can know; True once nothing is open."""
     brought = _brought()
     if brought is not None:
+        st.header(questions.WORDS["who"].heading, anchor=False)
         _table(brought)
-        return brought, 0
-    above, stated = st.container(), columns.stated(task)
+        return brought, True
+    stated = columns.stated(task)
     try:
         proposal = proposal_of(task, stated)
     except InputError as problem:
-        if problem.field == "encoding":
-            files.frame_choices("unknown")
-        elif problem.field == "sheet":
-            files.frame_choices("", files.made("upload_sheets", looking.sheets_of)[0])
-        elif problem.field != "file":  # names do not tell: a person may choose
-            header = files.made("upload_header", looking.header_of, **files.frame())
-            columns.draw(task, header, None)
+        _draw_unread(task, problem)
         raise
     if not stated:
         st.session_state.upload_defaults = columns.proposed(task, proposal.reading)
-    reading, header = proposal.reading, proposal.reading.frame.header
+        st.session_state.upload_one_person = _one_person(proposal)
+    reading, asked = _person(proposal)
+    gaps = [question for question in proposal.ask if question.is_gap and question is not asked]
+    for question in gaps:
+        reading = _asked(question, reading)
     needs_columns = any(
         gap.field.startswith("columns") and gap.field.count(".") == 1 for gap in proposal.gaps
     )
-    with st.expander("Change columns", expanded=needs_columns):
-        files.frame_choices(reading.frame.encoding, reading.frame.sheet)
-        columns.draw(task, header, reading)
+    with st.expander(_TITLE, expanded=needs_columns):
+        files.frame_choices(proposal.reading.frame.encoding, proposal.reading.frame.sheet)
+        columns.draw(task, proposal.reading.frame.header, proposal.reading)
         reading = columns.several(task, reading)
-    for question in proposal.ask:
-        reading = _asked(question, reading)
-    with above:
-        st.markdown(f"{plain(capital(proposal.people.rstrip('.')))}.")
+        for question in proposal.ask:
+            if not question.is_gap and question.field != TRUST:
+                reading = _asked(question, reading)
         _table(reading)
-        _notes(proposal.notes)
+        _save_and_bring(reading)
     columns.check_features(task, reading)
-    is_trusted = st.session_state.get(key_of(f"upload_ask_{_TRUST}")) or draft.is_example()
-    asks_trust = any(question.field == _TRUST for question in proposal.ask) and not is_trusted
-    return reading, len(_still_open(proposal, reading)) + asks_trust
+    questions.evidence(
+        " ".join((f"{plain(proposal.people.rstrip('.'))}.", *_notes(proposal.notes)))
+    )
+    is_chosen = (
+        st.session_state.get(key_of("upload_who")) != "another"
+        or draft.answered(key_of("upload_role_id")) is not None
+    )
+    return reading, is_chosen and not _still_open(proposal, reading)
+
+
+def _draw_unread(task: str, problem: InputError) -> None:
+    """Let a person say what no proposal could: encoding, sheet, or columns."""
+    if problem.field == "encoding":
+        files.frame_choices("unknown")
+    elif problem.field == "sheet":
+        files.frame_choices("", files.made("upload_sheets", looking.sheets_of)[0])
+    elif problem.field != "file":  # names do not tell: a person may choose
+        header = files.made("upload_header", looking.header_of, **files.frame())
+        columns.draw(task, header, None)
+
+
+def _one_person(proposal: Proposal) -> str:
+    """Say who one person is by a proposal: the words of the first answer."""
+    person, n = proposal.reading.person, f"{whole(proposal.n_people or 0)} people"
+    if person is None:
+        return ""
+    if person.column:
+        return f"Each value of **{plain(shortened(person.column))}**: {n}"
+    of = "row" if person.rows else "column" if person.header else "file"
+    return f"Each {of}: {n}"
+
+
+def _person(proposal: Proposal) -> tuple[Reading, Question | None]:
+    """Ask who one person is; return the reading, and the question of the proposal on it."""
+    question = next((each for each in proposal.ask if each.field == "person"), None)
+    if question is not None:
+        key = key_of("upload_ask_person")
+        options = {option.label: option for option in question.options}
+        chosen = questions.question(
+            "who",
+            plain(question.question),
+            AnswerRows(key, {label: plain(label) for label in options}),
+            {},
+        )
+        reading = proposal.reading
+        return answered(reading, *([options[chosen]] if chosen else [])), question
+    first = st.session_state.get("upload_one_person", "")
+    is_column = first.startswith("Each value")
+    labels = {
+        "proposed": first,
+        **({"rows": "Each row is somebody else", "another": "Another column"} if is_column else {}),
+    }
+    prices = {"proposed": "protects all their rows", "rows": "protects one row only"}
+    chosen = questions.question(
+        "who",
+        "Proposed from the file." if len(labels) > 1 else "The file says so.",
+        AnswerRows(key_of("upload_who"), labels, "proposed"),
+        prices if is_column else {},
+    )
+    if chosen == "another":
+        columns.person(proposal.reading.frame.header)
+    return proposal.reading, None
 
 
 def _asked(question: Question, reading: Reading) -> Reading:
@@ -151,17 +192,16 @@ def _asked(question: Question, reading: Reading) -> Reading:
             plain(question.question), [*options], key=key, placeholder="Choose one or more"
         )
     else:
-        is_open = question.is_gap or (question.field == _TRUST and not draft.is_example())
         answer = st.radio(
             plain(question.question),
             [*options],
             key=key,
             format_func=plain,
-            index=None if is_open else 0,
+            index=None if question.is_gap else 0,
         )
         chosen = [answer] if answer else []
     if question.evidence:
-        st.markdown(f":small[Only you see this: {plain(question.evidence)}]")
+        questions.evidence(plain(question.evidence))
     if question.field == "columns.time.from" and reading.columns["time"].kind is Kind.DATE:
         day = st.text_input(
             "Or: days since this public day",
@@ -239,44 +279,17 @@ def _table(reading: Reading) -> None:
     st.markdown("\n".join(["| Column | Role | Read as | For example |", "|--|--|--|--|", *lines]))
 
 
-def _in_short(confirmed: Draft) -> None:
-    """Show one line on a confirmed reading, with the way back to it."""
+def _notes(notes: Sequence[str]) -> list[str]:
+    """Write further notes on the reading of the file, for its holder."""
+    return [f"{plain(capital(note.rstrip('.')))}." for note in notes]
+
+
+def _save_and_bring(reading: Reading) -> None:
+    """Save the reading, once complete, or take a saved one."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/check: **{_TITLE}** · {columns.counts(confirmed)}", width="stretch")
-        _download(confirmed.reading)
-        if files.content() is not None:
-            st.button(
-                "Change",
-                key="change_reading",
-                type="tertiary",
-                on_click=lambda: st.session_state.update(upload_edit=True),
-            )
-    _notes(confirmed.observations.notes)
-
-
-def _notes(notes: Sequence[str]) -> None:
-    """Show further notes on the reading of the file, for its holder."""
-    if notes:
-        st.markdown("\n".join(f"- {plain(capital(note))}" for note in notes))
-
-
-def _buttons(reading: Reading, n_open: int) -> None:
-    """Draw buttons to confirm and save the reading, once complete, and to load a saved one."""
-    if n_open:
-        st.markdown(f":small[{n_open} question{'s are' if n_open > 1 else ' is'} open above.]")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Confirm",
-            key="confirm_reading",
-            type="primary",
-            icon=":material/check:",
-            disabled=n_open > 0,
-            on_click=_ask_to_confirm,
-            args=(reading,),
-        )
-        if not n_open:
+        if not reading.gaps:
             _download(reading)
-        with st.popover("Use a saved reading", icon=":material/replay:"):
+        with st.popover("As for an earlier file", icon=":material/replay:"):
             st.file_uploader(
                 "reading.json of an earlier file",
                 "json",
@@ -284,13 +297,9 @@ def _buttons(reading: Reading, n_open: int) -> None:
                 on_change=_bring,
                 max_upload_size=1,
             )
+            earlier.draw()
     if (problem := st.session_state.pop("reading_problem", None)) is not None:
         st.error(message(problem), icon=":material/error:")
-
-
-def _ask_to_confirm(reading: Reading) -> None:
-    draft.hold_answers()
-    st.session_state.upload_confirm = reading
 
 
 def _download(reading: Reading) -> None:
