@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from engine.core.errors import InputError
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.rates.fitted import Weighted
 from engine.rates.functional_mean import FunctionalMeanRate, Trust
@@ -98,7 +99,7 @@ def test_a_refusal_is_shown_as_its_reason_and_has_no_price():
         {
             Trust.CENTRAL: profile(Trust.CENTRAL),
             Trust.FEDERATED: profile(Trust.FEDERATED),
-            Trust.LOCAL: "Too many devices.",
+            Trust.LOCAL: InputError("Too many devices."),
         },
     )
     sent = topic.payload(found, SparseCurves().facts, 0.5)

@@ -7,7 +7,7 @@ of the others. The lines of the other two have the same constants, and so are pr
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -30,7 +30,7 @@ from engine.rates.functional_mean import (
 from engine.simulation.metrics import root_mean_square
 from engine.simulation.studies import EPSILON_STEPS
 from engine.sources import Source
-from engine.topics.decision.answer import Profile, profile_of
+from engine.topics.decision.answer import Profile
 from engine.topics.mean.live import tagged
 from engine.topics.sites.site_table import SiteRow
 
@@ -102,33 +102,18 @@ def rows_of(source: Source[Any]) -> tuple[SiteRow, ...]:
     return tuple(SiteRow(f"Site {k}", n, max(m, 1)) for k, n in enumerate(people, 1) if n)
 
 
-def measured(
-    source: Source[Any],
-    mechanism: Mechanism,
-    rows: Sequence[SiteRow],
-    delta: float | None,
-    trust: Trust,
-    seed: int,
-) -> Generator[int, None, Profile | str]:
-    """Simulate the study where one notion adds the noise; a refusal becomes its message."""
-    try:
-        return (yield from profile_of(source, mechanism, rows, delta, str(trust.place), seed))
-    except InputError as problem:
-        return problem.message
-
-
 def theory_of(
-    mechanism: Mechanism, rows: Sequence[SiteRow], profiles: Mapping[Trust, Profile | str]
+    mechanism: Mechanism, rows: Sequence[SiteRow], profiles: Mapping[Trust, Profile | InputError]
 ) -> Theory:
     """Fit the constants to one trusted centre, and predict the errors of the others by them.
 
     Parameters
     ----------
-    profiles : mapping of Trust to Profile or str
-        The study where each of `NOTIONS` adds the noise, or why there is none; it may be on its
-        way, but for that of one trusted centre.
+    profiles : mapping of Trust to Profile or InputError
+        The study where each of `NOTIONS` adds the noise, or the refusal; it may be on its way, but
+        for that of one trusted centre.
     """
-    errors = {trust: _errors(profiles.get(trust, "")) for trust in NOTIONS}
+    errors = {trust: _errors(profiles.get(trust)) for trust in NOTIONS}
     point = {
         "S": float(len(rows)),
         "n": float(np.mean([row.n_curves for row in rows])),
@@ -149,7 +134,7 @@ def theory_of(
         _notion(
             trust,
             errors[trust],
-            _reason(profiles.get(trust, COMING)),
+            _reason(profiles.get(trust)),
             None if weighted is None else weighted.over(rates[trust]),
             point,
         )
@@ -159,14 +144,16 @@ def theory_of(
     return Theory(notions, weighted, target, len(rows))
 
 
-def _errors(profile: Profile | str) -> Array:
-    if isinstance(profile, str):
+def _errors(profile: Profile | InputError | None) -> Array:
+    if not isinstance(profile, Profile):
         return np.full(len(EPSILON_STEPS), np.nan)
     return np.asarray(root_mean_square(profile.errors, axis=(1, 2)))
 
 
-def _reason(profile: Profile | str) -> str:
-    return profile if isinstance(profile, str) else ""
+def _reason(profile: Profile | InputError | None) -> str:
+    if profile is None:
+        return COMING
+    return profile.message if isinstance(profile, InputError) else ""
 
 
 def _notion(

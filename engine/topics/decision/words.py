@@ -63,6 +63,16 @@ def estimand(task: Task, facts: PublicFacts) -> str:
     return name.replace("mean curve", f"mean {facts.curve} curve")
 
 
+def heading(answer: Decision | None) -> str:
+    """State the answer as the title of the page; without one name its question."""
+    if answer is None:
+        return "Decide on a privacy budget"
+    subject = escape(estimand(answer.profile.task, answer.profile.facts))
+    if answer.chosen is None:
+        return f"No ε up to {EPSILON_STEPS[-1]:g} is enough for the {subject}"
+    return f"ε = {answer.chosen.budget.epsilon:g} is enough for the {subject}"
+
+
 def protected_unit(task: Task, facts: PublicFacts) -> str:
     """Name the protected unit and its person: "the whole curve of a child"."""
     return f"{_unit_noun(task)} of {a(escape(facts.person))}"

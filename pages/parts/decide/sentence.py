@@ -9,7 +9,6 @@ from functools import cache
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.language.grammar import escape
@@ -103,7 +102,6 @@ def show(view: DecideView) -> None:
             else:
                 _count("readings", f"Observations of each {facts.person}", observations)
             _say("observations each.")
-        _who(view)
         _say(words.subject(task))
         with st.container(width=110):
             controls.number(
@@ -201,21 +199,6 @@ def _unit(view: DecideView) -> None:
             lambda unit: change_unit(view.decided, view.target, unit),
             "target_unit",
             options=list(units),
-            label_visibility="collapsed",
-        )
-
-
-def _who(view: DecideView) -> None:
-    site = view.site
-    with st.container(width=300):
-        controls.bound(
-            st.selectbox,
-            "Who adds noise",
-            view.settings.noise_place,
-            lambda who: session.change(noise_place=who),
-            "noise",
-            options=list(map(str, NoisePlace)),
-            format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
             label_visibility="collapsed",
         )
 

@@ -10,6 +10,7 @@ from engine.core.types import CurveData
 from engine.language.numbers import whole
 from engine.rates.functional_mean import Trust
 from engine.sources import Source
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import theory as theory_topic
 from engine.topics.mean import methods as methods_topic
 from engine.topics.mean.answer import MeanAnswer
@@ -139,7 +140,7 @@ def calls(
         rows = theory_topic.rows_of(source)
         asked = source, current.mechanism, rows, current.delta
         return {
-            trust: (theory_topic.measured, (*asked, trust, current.seed))
+            trust: (decision_topic.tried, (*asked, str(trust.place), current.seed))
             for trust in theory_topic.NOTIONS
         }
     return {}
