@@ -12,7 +12,7 @@ page.begin("")
 sentence.examples()
 view = DecideView()
 sentence.show(view)
-if view.settings.open_folds:  # the drawer takes the room beside it
+if {*view.settings.open_folds} - {options.MAP, sentence.TABLE}:  # the drawer takes the room
     left, right = st.container(), st.container()
 else:
     left, right = st.columns([63, 37], gap="medium")

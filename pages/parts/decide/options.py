@@ -27,6 +27,7 @@ from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
 CARDS = 345  # pixels
+MAP = "map"  # its fold
 _HEIGHT = 380  # pixels of the map alone
 _COLUMNS = 3  # cards in a row
 
@@ -126,7 +127,7 @@ def error_map(view: DecideView) -> None:
     if view.answer is None:
         return
     answer = view.answer
-    layout.folded("Accuracy by people and ε", "map", lambda: _map_and_floor(view, answer))
+    layout.folded("Accuracy by people and ε", MAP, lambda: _map_and_floor(view, answer))
 
 
 def _map_and_floor(view: DecideView, answer: Decision) -> None:

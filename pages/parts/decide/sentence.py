@@ -20,7 +20,7 @@ from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts import sites
 from pages.parts.decide.view import DecideView, change_unit, choose, data_choice, resize
-from pages.shared.frame import controls
+from pages.shared.frame import controls, layout
 from pages.shared.state import links, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
@@ -323,6 +323,7 @@ def example_on_screen(settings: Settings) -> str | None:
 # -- the table of sites ----------------------------------------------------------------------------
 
 
+TABLE = "table"  # its fold
 _BOX = "sites_of_study"
 
 
@@ -332,8 +333,12 @@ def show_table(view: DecideView) -> None:
     if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
         return  # the sentence says all there is
     several = words.site_noun(view.facts)[1]
-    st.header(f"Table of {several}", anchor=False)
-    if not free:
+    layout.folded(f"Table of {several}", TABLE, lambda: _table(view))
+
+
+def _table(view: DecideView) -> None:
+    """Show the sites; they can be edited if their sizes are free."""
+    if not view.on_screen.has_free_sites:
         st.markdown(f":small[{words.given_sites(view.on_screen)}]")
         st.dataframe(
             {
