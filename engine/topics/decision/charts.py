@@ -56,7 +56,9 @@ def on_paper(answer: Decision) -> tuple[str, Picture]:
     bands, option = answer.profile.bands, answer.chosen
     if bands is None or option is None or option.printed is None:
         return words.chart_title(answer), _trade_off(answer)
-    return f"The curve as printed at ε = {option.budget.epsilon:g}", _expected(answer, option, bands)
+    return f"The curve as printed at ε = {option.budget.epsilon:g}", _expected(
+        answer, option, bands
+    )
 
 
 def _expected(answer: Decision, option: Option, bands: Bands) -> Picture:
@@ -68,15 +70,10 @@ def _expected(answer: Decision, option: Option, bands: Bands) -> Picture:
     first, last = float(times[0]), float(times[-1])
     return Picture(
         Axis(
-            named(facts.time_name, facts.time_unit),
-            first,
-            last,
-            plain_ticks(*ticks(first, last)),
+            named(facts.time_name, facts.time_unit), first, last, plain_ticks(*ticks(first, last))
         ),
         Axis(
-            named(capital(facts.value_name), answer.profile.unit),
-            *ends,
-            plain_ticks(*ticks(*ends)),
+            named(capital(facts.value_name), answer.profile.unit), *ends, plain_ticks(*ticks(*ends))
         ),
         (
             Mark(

@@ -54,9 +54,7 @@ def _heading(view: DecideView) -> None:
     known = [place for place, call in asked.items() if run.knows(decision_topic.tried, *call)]
     given_up = st.session_state.setdefault("trust_given_up", set())
     coming = [
-        call
-        for place, call in asked.items()
-        if place not in known and digest(call) not in given_up
+        call for place, call in asked.items() if place not in known and digest(call) not in given_up
     ]
     if not coming or not uses_workers():
         st.markdown(f":small[{trust.HEADING}]")
