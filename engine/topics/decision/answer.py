@@ -675,7 +675,7 @@ def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
 
     Where all would be too many they are left out. After the first two the map has its size.
     """
-    tables = (_scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
+    tables = (scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
     return tuple(table for table in tables if _fits(table))
 
 
@@ -700,7 +700,7 @@ def _fits(rows: Sequence[SiteRow]) -> bool:
     )
 
 
-def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
+def scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
     """Scale the number of people at every site."""
     return tuple(
         replace(row, n_curves=max(2, round(factor * row.n_curves))) for row in rows if row.included
