@@ -331,7 +331,7 @@ def tried(
 
 @dataclass(frozen=True)
 class _Part:
-    """A study at some steps of the scale; `band` and `printed` as in `Bands`, the rest in Profile."""
+    """A study at some steps; `band` and `printed` as in `Bands`, the rest as in `Profile`."""
 
     errors: Array
     band: Array | None

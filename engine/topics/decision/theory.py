@@ -40,9 +40,9 @@ from engine.topics.sites.site_table import SiteRow
 
 NOTIONS = (Trust.CENTRAL, Trust.FEDERATED, Trust.LOCAL)
 EPSILON, PEOPLE = "epsilon", "people"  # what the horizontal axis shows
-SITES = (2, 4, 10, 20)  # into which one site can be split
 N_SITES = 4
 FACTORS = (0.25, 0.5, 1.0, 2.0)  # times the people, at which errors over people are measured
+NEAREST_FIRST = (1.0, 0.5, 0.25, 2.0)  # the factors in the order of their simulation
 COMING = "being simulated …"
 _SHORT = {Trust.CENTRAL: "CDP", Trust.FEDERATED: "FDP", Trust.LOCAL: "LDP"}
 _LIMITS = {
@@ -199,9 +199,7 @@ def theory_of(
 
 
 def over_people(
-    mechanism: Mechanism,
-    rows: Sequence[SiteRow],
-    profiles: Mapping[tuple[Trust, float], Measured],
+    mechanism: Mechanism, rows: Sequence[SiteRow], profiles: Mapping[tuple[Trust, float], Measured]
 ) -> tuple[Theory, ...]:
     """Predict errors over the number of people, one theory for each step of ε.
 
@@ -236,11 +234,7 @@ def over_people(
         )
         notions = tuple(
             _notion(
-                trust,
-                at(step, trust),
-                _reason(profiles.get((trust, 1.0))),
-                of_notion[trust],
-                along,
+                trust, at(step, trust), _reason(profiles.get((trust, 1.0))), of_notion[trust], along
             )
             for trust in NOTIONS
         )
@@ -264,9 +258,7 @@ def _rate(mechanism: Mechanism, trust: Trust) -> FunctionalMeanRate:
     return FunctionalMeanRate(privacy=trust, **tuning)
 
 
-def _fitted(
-    mechanism: Mechanism, central: Measured, point: Mapping[str, float]
-) -> Weighted | None:
+def _fitted(mechanism: Mechanism, central: Measured, point: Mapping[str, float]) -> Weighted | None:
     errors = _measured(central).values
     if np.isfinite(errors).sum() < FEWEST_POINTS:
         return None
@@ -395,7 +387,10 @@ def payload(
                 }
                 for theory in frames
             ],
-            "notions": [_named(notion.trust, frames[0], facts, bool(n_sites)) for notion in frames[0].notions],
+            "notions": [
+                _named(notion.trust, frames[0], facts, bool(n_sites))
+                for notion in frames[0].notions
+            ],
             "headings": [headings[k] for k in at_step],
             "heads": ["Who adds noise", _head(frames[0], facts)],
             "words": _words(frames, facts),
