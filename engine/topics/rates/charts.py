@@ -33,17 +33,11 @@ from engine.topics.rates.answer import (
 from engine.topics.rates.check import ByEye
 
 QUANTITY = "Rate (constants dropped, log scale)"
-_LEAST_ERROR = "Least squared error (log scale)"  # of rates whose constants are known
-SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
-_POINTS = 120
-_DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
 _TRUST = {
     setting.mechanism: setting.label.removesuffix(", many numbers each") for setting in RateSetting
 }
 _FITS = ("2px,3px", "2px,8px")  # rates fitted to several methods, all dotted
-_SAME = 1.01  # rates whose ends differ by less are drawn as one
-_LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
 def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float]) -> Chart:

@@ -31,7 +31,6 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 # Problems whose scenario gives a rate its sizes; others have default sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
 _RATIOS = ("people_ratio", "budget_ratio")  # of sites that differ, beside the map
-_MAX_NOTIONS = 7  # the number on the lecture slides for the mean of numbers
 
 
 class RateAtPoint(View):
