@@ -52,7 +52,7 @@ _LIMITS = {
     DENSE: "number of people",
 }
 _GRID = np.geomspace(EPSILON_STEPS[0], EPSILON_STEPS[-1], 121)
-_GRID_OF_PEOPLE = np.geomspace(FACTORS[0], 2 * FACTORS[-1], 41)  # times the people
+_PLACES = 41  # of a line over people
 _TARGETS = (1, 1.5, 2, 3, 4, 5, 6, 8)  # times powers of ten
 _FURTHEST = 3.0  # of the measured errors: beyond, lines leave the figure
 _HALVINGS = 30
@@ -209,7 +209,7 @@ def over_people(
         The study with each of `FACTORS` times the people. It may be on its way, but for that of one
         trusted centre with the people there are.
     """
-    point, here = _point(rows), float(site_table.people(rows))
+    point = _point(rows)
     weighted = _fitted(mechanism, profiles[Trust.CENTRAL, 1.0], point)
     of_notion = {trust: _weighted(weighted, mechanism, trust) for trust in NOTIONS}
     people = np.array([site_table.people(scaled(rows, factor)) for factor in FACTORS], dtype=float)
@@ -229,7 +229,7 @@ def over_people(
     def theory(step: int, epsilon: float) -> Theory:
         along = Along(
             people,
-            here * _GRID_OF_PEOPLE,
+            np.geomspace(people[0], 2 * people[-1], _PLACES),
             lambda n: {**point, "epsilon": epsilon, "n": n / len(rows)},
         )
         notions = tuple(
