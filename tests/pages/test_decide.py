@@ -553,3 +553,16 @@ def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(monkey
     )
     wording.found("capital people", memo(visit("decide", token.format("Capital"))), 400, 480)
     assert asked == []
+
+
+def test_the_study_of_the_first_visit_is_known_from_the_start(monkeypatch):
+    """Nothing but masked sums, which one site refuses at once, is left to be simulated."""
+    run.forget()
+    monkeypatch.setattr(run, "use_workers", lambda: None)
+    run.warm_up()
+    asked = []
+    monkeypatch.setattr(run, "computed", lambda *call, **_: asked.append(call[1].__name__))
+    at = visit("decide")
+    assert not asked and not at.error
+    prices = [face.split("**")[1] for face in at.segmented_control(key="w_noise").options]
+    assert ["…" in price for price in prices] == [False, True, False, False]
