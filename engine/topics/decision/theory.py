@@ -262,8 +262,9 @@ def _fitted(mechanism: Mechanism, central: Measured, point: Mapping[str, float])
     errors = _measured(central).values
     if np.isfinite(errors).sum() < FEWEST_POINTS:
         return None
-    steps = {**point, "epsilon": np.array(EPSILON_STEPS)}
-    return fit(_rate(mechanism, Trust.CENTRAL), steps, errors**2).weighted
+    steps: dict[str, float | Array] = {**point, "epsilon": np.array(EPSILON_STEPS)}
+    found = fit(_rate(mechanism, Trust.CENTRAL), steps, errors**2)
+    return None if found is None else found.weighted
 
 
 def _weighted(weighted: Weighted | None, mechanism: Mechanism, trust: Trust) -> Weighted | None:

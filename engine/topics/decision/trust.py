@@ -40,7 +40,7 @@ def gloss(place: NoisePlace, facts: PublicFacts) -> str:
     (site, several), person = site_noun(facts), escape(facts.person)
     return {
         NoisePlace.CENTRE: "one centre holds all curves",
-        NoisePlace.SUMS: f"{several} mask, the centre reads sums",
+        NoisePlace.SUMS: f"{several} mask their sums",
         NoisePlace.SITES: f"each {site} adds noise",
         NoisePlace.PERSON: f"each {person}’s device adds noise",
     }[place]
@@ -59,7 +59,7 @@ def prices(
             return Price(place, COMING, "")
         profile = found[place]
         if isinstance(profile, InputError):
-            return Price(place, NONE, "", _REFUSED.get(place, "not possible here"))
+            return Price(place, NONE, "", "not possible here")
         answer = decision(profile, target, confidence, records)
         if answer.chosen is None:
             is_empty = answer.more_private is None
@@ -67,7 +67,3 @@ def prices(
         return Price(place, f"{answer.chosen.budget.epsilon:g}", odds_short(answer.chosen.odds))
 
     return tuple(map(price, KINDS))
-
-
-# A refusal in few words; the page has all of them where that kind is chosen.
-_REFUSED = {NoisePlace.SUMS: "no sum to mask", NoisePlace.PERSON: "too many devices"}

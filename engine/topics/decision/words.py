@@ -398,11 +398,12 @@ def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, flo
 def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]]:
     """Describe the option with this name in `Decision.options`: its title and lines of Markdown."""
     lines = [
-        f"Attacker’s accuracy **{odds_short(option.odds)}**",
+        f"Attacker **{odds_short(option.odds)}**",
         f"Error **{typical_error(option, answer.profile)}**",
         f"{CONFIDENCES[answer.confidence]} within **{within(answer, option)}**",
     ]
-    return name.removeprefix("One step ").capitalize(), [unbroken(line) for line in lines]
+    title = "Enough" if option is answer.chosen else name.removeprefix("One step ").capitalize()
+    return title, [unbroken(line) for line in lines]
 
 
 def not_reached(answer: Decision) -> str:

@@ -26,7 +26,7 @@ def show(view: DecideView) -> None:
     """Show the live preview; no link holds the author's name."""
     if view.answer is None:
         return
-    st.header("Memo, as it is printed", anchor=False)
+    st.header("Memo", anchor=False)
     if view.problem is not None:
         st.warning(
             "The table has a cell that cannot be used. This memo is about the table as it "

@@ -332,6 +332,8 @@ def show_table(view: DecideView) -> None:
     free, sizes = view.on_screen.has_free_sites, {row.n_curves for row in view.rows}
     if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
         return  # the sentence says all there is
+    if len(view.rows) == 1 and TABLE not in view.settings.open_folds:
+        return
     several = words.site_noun(view.facts)[1]
     layout.folded(f"Table of {several}", TABLE, lambda: _table(view))
 
