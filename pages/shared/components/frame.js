@@ -3,7 +3,6 @@
 // somewhere, Escape in a field does not close the dialog around it, and motion can be declined.
 
 const LOOK = 200;                         // ms between two looks at the theme
-const OVER = matchMedia('(max-width: 768px)');   // where the menu, once unfolded, lies over the page
 
 export default function ({parentElement: root, setTriggerValue}) {
   if (root.__frame) return;
@@ -14,7 +13,6 @@ export default function ({parentElement: root, setTriggerValue}) {
     if (isHere) setTriggerValue('went_back', Date.now());
   };
   addEventListener('popstate', tell);
-  document.addEventListener('click', foldMenu);
   document.addEventListener('click', remember, true);
   document.addEventListener('keydown', leaveField, true);
   addEventListener('keydown', closeDrawer);
@@ -35,7 +33,6 @@ export default function ({parentElement: root, setTriggerValue}) {
     clearInterval(themes);
     removeEventListener('resize', soon);
     removeEventListener('popstate', tell);
-    document.removeEventListener('click', foldMenu);
     document.removeEventListener('click', remember, true);
     document.removeEventListener('keydown', leaveField, true);
     removeEventListener('keydown', closeDrawer);
@@ -68,11 +65,6 @@ function steps() {
     return (isWritten ? history.replaceState : pushState).call(this, state, title, url);
   };
   return true;
-}
-
-function foldMenu({target}) {              // else it would cover the page that was asked for
-  if (!OVER.matches || !target.closest?.('[data-testid=stSidebarNavLink]')) return;
-  document.querySelector('[data-testid=stSidebarCollapseButton] button')?.click();
 }
 
 // Escape in a field of a dialog leaves the field, so that a form does not go with a list that closed by
@@ -170,7 +162,6 @@ function repair() {
   surface();
   begin();
   handOver();
-  document.querySelector('[data-testid=stExpandSidebarButton]')?.setAttribute('aria-label', 'Open the menu');
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
     else frame.removeAttribute('tabindex');
@@ -180,8 +171,4 @@ function repair() {
   });
   nameTables();
   keepQuantities();
-  for (const section of document.querySelectorAll('[data-testid=stSidebarNavItems] > div')) {
-    section.setAttribute('role', 'listitem');
-    section.querySelectorAll(':scope > li').forEach(link => link.setAttribute('role', 'presentation'));
-  }
 }
