@@ -167,7 +167,7 @@ def calls(
         rows = theory_topic.rows_of(source, int(current.theory_sites))
         if current.theory_along == theory_topic.PEOPLE:
             return {
-                (trust, factor): _tried(current, source, theory_topic.scaled(rows, factor), trust)
+                (trust, factor): _tried(current, source, decision_topic.scaled(rows, factor), trust)
                 for factor in theory_topic.NEAREST_FIRST
                 for trust in theory_topic.NOTIONS
             }

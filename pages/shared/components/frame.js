@@ -1,6 +1,6 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
-// frames that scroll can be reached with Tab, the folded menu is one list and folds again once it has led
-// somewhere, Escape in a field does not close the dialog around it, and motion can be declined.
+// frames that scroll can be reached with Tab, Escape in a field does not close the dialog around it, and
+// motion can be declined.
 
 const LOOK = 200;                         // ms between two looks at the theme
 
