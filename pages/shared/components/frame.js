@@ -139,10 +139,10 @@ function keepQuantities() {
   }
 }
 
-function nameTables() {                   // drawn on a canvas, without a name: that of the heading above
+function nameTables() {                   // drawn on a canvas, without a name: that of the heading or fold above
   let heading = '';
-  for (const node of document.querySelectorAll('[data-testid=stMain] :is(h1, h2, h3), [data-testid=stMain] [data-testid=stDataFrame]')) {
-    if (node.matches('h1, h2, h3')) heading = node.textContent.trim();
+  for (const node of document.querySelectorAll('[data-testid=stMain] :is(h1, h2, h3, summary p), [data-testid=stMain] [data-testid=stDataFrame]')) {
+    if (node.matches('h1, h2, h3, p')) heading = node.textContent.trim();
     else for (const [role, element] of [['group', node], ['grid', node.querySelector('table')]]) {
       element?.setAttribute('role', role);
       element?.setAttribute('aria-label', heading);
