@@ -14,7 +14,7 @@ from engine.templates import render
 from engine.topics.decision import charts, trust
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.answer import Decision, Profile
-from engine.topics.decision.trust import Price
+from engine.topics.decision.trust import TrustPrice
 from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
@@ -93,7 +93,7 @@ def _by_rule(epsilon: float, rule: float | None) -> str:
 def study_memo(
     answer: Decision,
     *,
-    prices: Sequence[Price] = (),
+    prices: Sequence[TrustPrice] = (),
     author: str = "",
     date: str = "",
     link: str = "",
@@ -105,8 +105,8 @@ def study_memo(
     ----------
     answer : Decision
         From `engine.topics.decision.answer`.
-    prices : sequence of Price, optional
-        The budget under each kind of trust.
+    prices : sequence of TrustPrice, optional
+        Budgets under the four kinds of trust, as `engine.topics.decision.trust.prices` lists them.
     author, date, link : str
         Who signs it, the day, and the address of the same study, which begins with a slash if no
         server of that name is known to others; left out where empty.
@@ -164,7 +164,7 @@ def study_memo(
     )
 
 
-def _trusted(profile: Profile, prices: Sequence[Price]) -> list[list[str]]:
+def _trusted(profile: Profile, prices: Sequence[TrustPrice]) -> list[list[str]]:
     """A table of the budget under each kind of trust, with its head; empty without any."""
     if not prices:
         return []

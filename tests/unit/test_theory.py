@@ -112,7 +112,7 @@ def test_a_refusal_is_shown_as_its_reason_and_has_no_price():
 def test_an_interval_of_an_error_holds_it_in_nineteen_of_twenty_repetitions():
     rng = np.random.default_rng(1)
     squares = rng.exponential(1.0, (2000, 30, 20))
-    found = topic.Errors.of(np.sqrt(squares))
+    found = topic.ErrorIntervals.of(np.sqrt(squares))
     inside = (found.low <= 1) & (found.high >= 1)
     assert 0.93 <= inside.mean() <= 0.97
     assert (found.low < found.values).all() and (found.values < found.high).all()

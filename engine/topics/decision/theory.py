@@ -71,7 +71,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Errors:
+class ErrorIntervals:
     """Measured errors along an axis, root mean squared, each with its 95 % interval."""
 
     values: Array  # (k,): NaN where nothing is released
@@ -79,7 +79,7 @@ class Errors:
     high: Array  # (k,)
 
     @classmethod
-    def of(cls, distances: Array) -> Errors:
+    def of(cls, distances: Array) -> ErrorIntervals:
         """Summarize distances (k, data sets, releases); data sets are independent.
 
         The interval is that of the mean square, by its logarithm and Student's t.
@@ -93,7 +93,7 @@ class Errors:
         return cls(np.sqrt(mean), np.sqrt(mean) / away, np.sqrt(mean) * away)
 
     @classmethod
-    def unknown(cls, count: int) -> Errors:
+    def unknown(cls, count: int) -> ErrorIntervals:
         return cls(*(np.full(count, np.nan),) * 3)
 
 
@@ -103,7 +103,7 @@ class Notion:
 
     trust: Trust
     at: Array  # (k,): where errors are measured
-    measured: Errors
+    measured: ErrorIntervals
     refused: str  # why nothing was measured; empty if it was
     line: Array | None  # (grid,): the rate with its constants, a distance; None without a fit
     predicted: Array | None  # (k,): the same where errors are measured
@@ -217,9 +217,9 @@ def over_people(
         key: _measured(profile) for key, profile in profiles.items() if isinstance(profile, Profile)
     }
 
-    def at(step: int, trust: Trust) -> Errors:
+    def at(step: int, trust: Trust) -> ErrorIntervals:
         each = [measured.get((trust, factor)) for factor in FACTORS]
-        return Errors(
+        return ErrorIntervals(
             *(
                 np.array([np.nan if e is None else getattr(e, name)[step] for e in each])
                 for name in ("values", "low", "high")
@@ -271,10 +271,10 @@ def _weighted(weighted: Weighted | None, mechanism: Mechanism, trust: Trust) -> 
     return None if weighted is None else weighted.over(_rate(mechanism, trust))
 
 
-def _measured(profile: Measured | None) -> Errors:
+def _measured(profile: Measured | None) -> ErrorIntervals:
     if not isinstance(profile, Profile):
-        return Errors.unknown(len(EPSILON_STEPS))
-    return Errors.of(profile.errors)
+        return ErrorIntervals.unknown(len(EPSILON_STEPS))
+    return ErrorIntervals.of(profile.errors)
 
 
 def _reason(profile: Measured | None) -> str:
@@ -284,7 +284,7 @@ def _reason(profile: Measured | None) -> str:
 
 
 def _notion(
-    trust: Trust, measured: Errors, refused: str, weighted: Weighted | None, along: Along
+    trust: Trust, measured: ErrorIntervals, refused: str, weighted: Weighted | None, along: Along
 ) -> Notion:
     if weighted is None:
         return Notion(trust, along.at, measured, refused, None, None)
@@ -347,14 +347,8 @@ def payload(
 ) -> dict[str, Any]:
     """Collect lines, points and words of the view *Theory*, as plain values.
 
-    Parameters
-    ----------
-    frames : sequence of Theory
-        One over ε, or from `over_people` one for each of its steps.
-    epsilons : sequence of float
-        Steps of the slider.
-    n_sites : sequence of int
-        Numbers of sites that can be chosen; none if they are those of the data.
+    There is one frame over ε, or one for each of its steps from `over_people`. `epsilons` are the
+    steps of the slider, and `n_sites` what can be chosen: nothing if the data have sites.
     """
     is_people = len(frames) > 1
     steps = np.log(EPSILON_STEPS)

@@ -26,7 +26,7 @@ NONE = "–"
 
 
 @dataclass(frozen=True)
-class Price:
+class TrustPrice:
     """The budget of one kind of trust: ε and the attacker's accuracy, or why there is none."""
 
     place: NoisePlace
@@ -51,19 +51,21 @@ def prices(
     target: float,
     confidence: str,
     records: int = 1,
-) -> tuple[Price, ...]:
+) -> tuple[TrustPrice, ...]:
     """List the price of each kind of trust; those that are not found yet are coming."""
 
-    def price(place: NoisePlace) -> Price:
+    def price(place: NoisePlace) -> TrustPrice:
         if place not in found:
-            return Price(place, COMING, "")
+            return TrustPrice(place, COMING, "")
         profile = found[place]
         if isinstance(profile, InputError):
-            return Price(place, NONE, "", "not possible here")
+            return TrustPrice(place, NONE, "", "not possible here")
         answer = decision(profile, target, confidence, records)
         if answer.chosen is None:
             is_empty = answer.more_private is None
-            return Price(place, NONE, "", "nothing released" if is_empty else "target missed")
-        return Price(place, f"{answer.chosen.budget.epsilon:g}", odds_short(answer.chosen.odds))
+            return TrustPrice(place, NONE, "", "nothing released" if is_empty else "target missed")
+        return TrustPrice(
+            place, f"{answer.chosen.budget.epsilon:g}", odds_short(answer.chosen.odds)
+        )
 
     return tuple(map(price, KINDS))

@@ -9,7 +9,7 @@ from engine.core.identity import digest
 from engine.language.grammar import capital
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import trust
-from engine.topics.decision.trust import Price
+from engine.topics.decision.trust import TrustPrice
 from pages.parts.decide.view import DecideView
 from pages.shared.frame import controls, timed
 from pages.shared.server.computing import uses_workers
@@ -39,7 +39,7 @@ def strip(view: DecideView) -> None:
         )
 
 
-def _face(price: Price, view: DecideView) -> str:
+def _face(price: TrustPrice, view: DecideView) -> str:
     """Write a kind of trust with its price, on three lines."""
     budget = price.epsilon if price.reason else f"ε = {price.epsilon}"
     return (

@@ -22,7 +22,7 @@ from engine.topics.brief import Brief
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import trust, words
 from engine.topics.decision.answer import DECIDED, Decision, Option, Profile
-from engine.topics.decision.trust import Price
+from engine.topics.decision.trust import TrustPrice
 from engine.topics.regression.answer import NETWORKS, Group, Network, SimulatedReadings
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
@@ -239,7 +239,7 @@ class DecideView(View):
             self.settings.seed,
         )
 
-    def prices(self) -> tuple[Price, ...]:
+    def prices(self) -> tuple[TrustPrice, ...]:
         """The budget under each kind of trust, as far as they are simulated."""
         found = {
             place: run.answer(decision_topic.tried, *arguments)
