@@ -50,7 +50,10 @@ class Limit(NamedTuple):
     folds: int = 2
 
 
-LIMITS = {"explore": Limit(words=70, controls=10)}
+LIMITS = {
+    "explore": Limit(words=70, controls=10),
+    "decide": Limit(words=104, controls=13),  # four of these words are above the memo
+}
 
 
 @dataclass(frozen=True)

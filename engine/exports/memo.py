@@ -11,9 +11,10 @@ from engine.language.grammar import uncapital
 from engine.language.numbers import unbroken
 from engine.privacy.failure import Delta
 from engine.templates import render
-from engine.topics.decision import charts
+from engine.topics.decision import charts, trust
 from engine.topics.decision import words as decision_words
-from engine.topics.decision.answer import Decision
+from engine.topics.decision.answer import Decision, Profile
+from engine.topics.decision.trust import TrustPrice
 from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
@@ -90,7 +91,13 @@ def _by_rule(epsilon: float, rule: float | None) -> str:
 
 
 def study_memo(
-    answer: Decision, *, author: str = "", date: str = "", link: str = "", rule: float | None = None
+    answer: Decision,
+    *,
+    prices: Sequence[TrustPrice] = (),
+    author: str = "",
+    date: str = "",
+    link: str = "",
+    rule: float | None = None,
 ) -> str:
     """A decision about a study with sites, on one printed page.
 
@@ -98,8 +105,11 @@ def study_memo(
     ----------
     answer : Decision
         From `engine.topics.decision.answer`.
+    prices : sequence of TrustPrice, optional
+        Budgets under the four kinds of trust, as `engine.topics.decision.trust.prices` lists them.
     author, date, link : str
-        Who signs it, the day, and the address of the same study; left out where empty.
+        Who signs it, the day, and the address of the same study, which begins with a slash if no
+        server of that name is known to others; left out where empty.
     rule : float, optional
         The most ε by a rule of one's own.
 
@@ -109,6 +119,7 @@ def study_memo(
         HTML that stands alone.
     """
     profile, chosen = answer.profile, answer.chosen
+    chart_title, picture = charts.on_paper(answer)
     head = [
         "",
         "ε",
@@ -143,12 +154,39 @@ def study_memo(
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
         head=head,
         rows=rows,
-        chart_title=decision_words.chart_title(answer),
-        chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
+        chart_title=chart_title,
+        chart=drawn.svg(picture, charts.PRINTED, "memo"),
+        trusted=_trusted(profile, prices),
+        precedents=[] if chosen is None else _spent_by_others(chosen.budget.epsilon),
         protection=_protection(answer),
         delta=odds_words.delta_stated(profile.delta),
         assumptions=[unbroken(text) for text in decision_words.assumptions(answer)],
     )
+
+
+def _trusted(profile: Profile, prices: Sequence[TrustPrice]) -> list[list[str]]:
+    """A table of the budget under each kind of trust, with its head; empty without any."""
+    if not prices:
+        return []
+    return [
+        ["Who is trusted", "ε", "Attacker’s accuracy"],
+        *(
+            [
+                f"{trust.KINDS[price.place]}: {trust.gloss(price.place, profile.facts)}",
+                price.epsilon,
+                price.attacker or price.reason or "not simulated yet",
+            ]
+            for price in prices
+        ),
+    ]
+
+
+def _spent_by_others(epsilon: float) -> list[str]:
+    """List the nearest published budgets, each with what it protects."""
+    return [
+        f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}."
+        for precedent in precedents.nearest(epsilon)
+    ]
 
 
 def _protection(answer: Decision) -> dict[str, str]:

@@ -61,8 +61,8 @@ class Mark:
     y: Array
     role: str
     label: str = ""  # the entry of the legend, none if empty; of a note its lines
-    # {"line", "dot", "ring", "cross", "square", "note"}: what is drawn. A note is words that end at
-    # its first point.
+    # {"line", "area", "dot", "ring", "cross", "square", "note"}: what is drawn. An area is what a
+    # closed line encloses; a note is words that end at its first point.
     shape: str = "line"
     dash: str = ""
     # width, opacity: of a line, in pixels, and from 0 to 1
@@ -208,7 +208,7 @@ def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str 
 
 def _mark(mark: Mark, picture: Picture, box: PlotArea, look: DrawingSize) -> str:
     x, y = box.x(picture.x, mark.x), box.y(picture.y, mark.y)
-    if mark.shape == "line":
+    if mark.shape in ("line", "area"):
         drawn = _path(x, y, mark, look)
     elif mark.shape == "note":
         drawn = _note(float(x[0]), float(y[0]), mark, look)
@@ -233,6 +233,11 @@ def _path(x: Array, y: Array, mark: Mark, look: DrawingSize) -> str:
             continue
         steps.append(f"{pen}{a:.1f} {b:.1f}")
         pen = "L"
+    if mark.shape == "area":
+        return (
+            f'<path d="{"".join(steps)}z" fill-opacity="{mark.opacity:g}" '
+            f'style="fill:var(--pc-{mark.role})"/>'
+        )
     dash = f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
     return (
         f'<path d="{"".join(steps)}" stroke-opacity="{mark.opacity:g}" '

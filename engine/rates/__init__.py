@@ -121,7 +121,6 @@ class Rate(Parameterised):
         "S": "sites",
         "epsilon": "epsilon",
     }
-    called: ClassVar[Mapping[str, str]] = {}  # what choices are in words, where they are not plain
     capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
     has_differing_sites: ClassVar[bool] = False  # whether it is about sites of different sizes
     has_constants: ClassVar[bool] = False  # whether it is a number, so that none is to be fitted

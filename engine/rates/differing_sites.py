@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -296,10 +296,6 @@ class DifferingSitesRate(Rate):
     """
 
     has_differing_sites: ClassVar[bool] = True
-    called: ClassVar[Mapping[str, str]] = {
-        Bound.UPPER: "what a method attains",
-        Bound.LOWER: "what no method beats",
-    }
 
     bound: Bound = param(
         Bound.UPPER,

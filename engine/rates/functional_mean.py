@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -75,7 +74,6 @@ class CurveRate(Rate):
     """
 
     symbols: ClassVar[tuple[Symbol, ...]] = (N, M, S, EPSILON, DELTA)
-    called: ClassVar[Mapping[str, str]] = {notion: notion.label for notion in Trust}
 
     privacy: Trust = param(
         Trust.FEDERATED,

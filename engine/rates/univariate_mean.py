@@ -98,7 +98,6 @@ class UnivariateMeanRate(Rate):
         "large n as we understand them"
     )
     symbols = (S, N, EPSILON)
-    called: ClassVar[Mapping[str, str]] = {each: each.label for each in RateSetting}
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
 
     setting: RateSetting = param(

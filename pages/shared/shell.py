@@ -42,7 +42,15 @@ if __name__ == "__main__":
         page, token = places.present(earlier, st.query_params.get("s", ""))
         st.switch_page(FOLDER / f"{page}.py", query_params={"s": token} if token else None)
 
-    page = st.navigation(navigation(), position="top")
+    def bar(menu: dict[str, list]) -> None:
+        """Name the places in a line, which a phone shows above the page."""
+        with st.container(key="places", horizontal=True, gap=None):
+            for place in menu[""]:
+                if place.visibility != "hidden":
+                    st.page_link(place, label=place.title)
+
+    menu = navigation()
+    page = st.navigation(menu, position="top")
     if page.url_path in places.EARLIER:
         page.run()
     st.set_page_config(
@@ -54,6 +62,7 @@ if __name__ == "__main__":
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
     visitors.admit()
     components.frame()
+    bar(menu)
     session.load(page.url_path)
     draft.restore_stated()
     with layout.user_errors():  # last resort for unexpected errors of a page

@@ -62,7 +62,7 @@ LOST = """() => {
   } };
   look(main);
   return found }"""
-# Frames that scroll are stops of the Tab key; sections of the menu are told apart.
+# Frames that scroll are stops of the Tab key.
 STOPS = """() => [...document.querySelectorAll('main pre, main .katex-display')].every(
   e => e.tabIndex === 0 || e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"""
 # Something wide comes; one frame later it is on screen, and goes again.
@@ -71,8 +71,6 @@ COMES = """() => new Promise(done => {
   Object.assign(wide, {style: 'width: 9rem; overflow: auto', textContent: 'wide'.repeat(1000)});
   document.querySelector('main').append(wide);
   requestAnimationFrame(() => requestAnimationFrame(() => { done(wide.tabIndex); wide.remove(); })) })"""
-SECTIONS = """() => [...document.querySelectorAll('[data-testid=stSidebarNavItems] > div')].every(
-  section => section.getAttribute('role') === 'listitem')"""
 SIDEWAYS = """() => { const main = document.querySelector('[data-testid=stMain]');
   return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth) }"""
 
@@ -278,28 +276,18 @@ def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(windo
 
 
 @pytest.mark.slow
-def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(server, open_app):
-    page = open_app(f"{server.url}/decide", viewport=PHONE)  # a browser keeps its menu open
+def test_on_a_phone_the_places_are_five_words_that_a_finger_reaches(server, open_app):
+    page = open_app(f"{server.url}/learn", viewport=PHONE, has_touch=True, is_mobile=True)
+    bar = page.locator(".st-key-places")
+    boxes = [link.bounding_box() for link in bar.get_by_role("link").all()]
+    assert len(boxes) == 5 and all(box["height"] >= 44 and box["width"] >= 44 for box in boxes)
+    assert max(box["x"] + box["width"] for box in boxes) <= PHONE["width"]
     way = stops(page, lambda stop: stop["test"] == "stMain")
     assert all(stop["onScreen"] for stop in way)
-    page.get_by_test_id("stExpandSidebarButton").click()
-    expect(page.get_by_role("link", name="Lab")).to_be_visible()
-    page.wait_for_function(SECTIONS)
     assert findings(page) == []
-
-
-@pytest.mark.slow
-def test_on_a_phone_the_menu_folds_again_once_it_has_led_to_a_page(server, open_app):
-    page = open_app(f"{server.url}/learn", viewport=PHONE, has_touch=True, is_mobile=True)
-    menu = page.get_by_test_id("stSidebar")
-    page.get_by_test_id("stExpandSidebarButton").tap()
-    expect(menu).to_be_in_viewport(ratio=0.9)
-    page.get_by_role("link", name="Publish", exact=True).tap()
+    bar.get_by_role("link", name="Publish").tap()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Publish")
-    expect(menu).not_to_be_in_viewport()
-    page.reload()
-    settle(page)
-    expect(menu).not_to_be_in_viewport()
+    expect(page.get_by_test_id("stSidebar")).not_to_be_visible()
 
 
 @pytest.mark.slow

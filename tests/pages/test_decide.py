@@ -8,6 +8,7 @@ import pytest
 from engine.language.numbers import number
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
+from engine.topics.decision import trust
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.effective_size import effective_size
 from engine.topics.sites.site_table import PRESETS, SiteRow
@@ -90,7 +91,7 @@ def test_every_bracket_changes_the_study_and_the_link():
     at.text_input(key="w_study_sites").set_value("3").run()
     at.text_input(key="w_study_people").set_value("60").run()
     at.text_input(key="w_study_readings").set_value("5").run()
-    at.selectbox(key="w_noise").set_value("centre").run()
+    at.segmented_control(key="w_noise").set_value("centre").run()
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise_place == "centre"
     assert chosen.source.sizes.n_curves_per_server == (60, 60, 60)
@@ -103,7 +104,7 @@ def test_every_bracket_changes_the_study_and_the_link():
 @pytest.mark.slow
 def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     at = visit("decide", "c-sparse_curves~c.n_curves-400~target-1~open-trust")
-    at.selectbox(key="w_noise").set_value("person").run()
+    at.segmented_control(key="w_noise").set_value("person").run()
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise_place == "person" and not at.error
     wording.found("everybody’s own device", memo(at))
@@ -112,11 +113,11 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     for heading in ("Unit of privacy", "Interaction", "Effective size"):
         assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
     again = visit("decide", link(at))
-    assert memo(again) == memo(at) and again.selectbox(key="w_noise").value == "person"
+    assert memo(again) == memo(at) and again.segmented_control(key="w_noise").value == "person"
 
 
 def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
-    at = visit("decide", "c-sparse_curves~c.n_curves-7~target-1~noise-person")
+    at = visit("decide", "c-sparse_curves~c.n_curves-7~target-1~noise-person~open-map")
     size = effective_size(
         result_of(
             decision_topic.profile_of(
@@ -155,14 +156,14 @@ def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
 
 
 def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
-    assert "◇ the recommendation" in words(visit("decide", SMALL))
+    assert "◇ the recommendation" in words(visit("decide", f"{SMALL}~open-map"))
     assert "the recommendation" not in words(
-        visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
+        visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01~open-map")
     )
 
 
 def test_the_map_is_titled_by_the_budget_of_this_study_and_names_that_of_more_people_apart():
-    at = visit("decide", f"{SMALL}~open-numbers")
+    at = visit("decide", f"{SMALL}~open-map.numbers")
     wording.found("people target met", words(at).replace("\\\\", "\\"), 150, recommended(at))
     more = re.findall(r"With 300 people, ε = ([\d.]+) is enough", words(at).replace("\u202f", " "))
     assert all(float(epsilon) < float(recommended(at)) for epsilon in more)
@@ -185,10 +186,39 @@ def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
     assert unlike in words(at) and unlike in memo(at) and unlike not in alike
 
 
-def test_a_memo_prints_no_address_of_this_machine():
-    assert "Open this study" not in memo(visit("decide", SMALL)) and "?s=" not in memo(
-        visit("decide", SMALL)
-    )
+def test_a_memo_prints_the_words_of_its_study_and_no_address_of_this_machine():
+    page = memo(visit("decide", SMALL))
+    assert f"/decide?s={SMALL}<" in page and "href" not in page and "localhost" not in page
+
+
+def test_the_trust_strip_chooses_who_adds_noise_and_the_memo_has_the_price_of_each():
+    at = visit("decide", "c-sparse_curves~c.n_curves-400~c.n_servers-4~target-1~seed-7")
+    source, mechanism = at.session_state.settings.source, at.session_state.settings.mechanism
+    rows = decision_topic.by_number(decision_topic.equal_sites(source, "Site"))
+    found = {
+        place: run.answer(decision_topic.tried, source, mechanism, rows, None, str(place), 7)
+        for place in trust.KINDS
+    }
+    at.run()
+    faces, page = at.segmented_control(key="w_noise").options, memo(at)
+    for price, face in zip(trust.prices(found, 1.0, "19"), faces, strict=True):
+        budget = price.epsilon if price.reason else f"ε = {price.epsilon}"
+        assert f"**{budget}**" in face and (price.attacker or price.reason) in face
+        assert f"<td>{price.epsilon}</td>" in page
+    at.segmented_control(key="w_noise").set_value("centre").run()
+    chosen, problems = links.decode(link(at))
+    assert not problems and chosen.noise_place == "centre"
+    assert recommended(at) == trust.prices(found, 1.0, "19")[0].epsilon
+
+
+def test_one_site_is_its_own_centre_and_masks_nothing():
+    at = visit("decide", SMALL)
+    central, masked, each_site, _ = at.segmented_control(key="w_noise").options
+    budget = re.search(r"\*\*ε = [\d.]+\*\*", each_site).group()
+    assert budget in central
+    at.segmented_control(key="w_noise").set_value("sums").run()
+    assert "two sites" in at.error[0].value
+    assert "not possible here" in at.segmented_control(key="w_noise").options[1]
 
 
 def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_that_reaches_it():
@@ -305,7 +335,7 @@ def test_strip_memo_and_sentence_count_the_same_people_whether_or_not_the_target
 
 
 def test_a_cell_of_the_table_changes_the_study():
-    at = visit("decide", f"{SMALL}~c.n_servers-2")
+    at = visit("decide", f"{SMALL}~c.n_servers-2~open-table")
     at.session_state[at.data_editor[0].key] = {
         "edited_rows": {0: {"people": 30}},
         "added_rows": [],
@@ -523,3 +553,16 @@ def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(monkey
     )
     wording.found("capital people", memo(visit("decide", token.format("Capital"))), 400, 480)
     assert asked == []
+
+
+def test_the_study_of_the_first_visit_is_known_from_the_start(monkeypatch):
+    """Nothing but masked sums, which one site refuses at once, is left to be simulated."""
+    run.forget()
+    monkeypatch.setattr(run, "use_workers", lambda: None)
+    run.warm_up()
+    asked = []
+    monkeypatch.setattr(run, "computed", lambda *call, **_: asked.append(call[1].__name__))
+    at = visit("decide")
+    assert not asked and not at.error
+    prices = [face.split("**")[1] for face in at.segmented_control(key="w_noise").options]
+    assert ["…" in price for price in prices] == [False, True, False, False]

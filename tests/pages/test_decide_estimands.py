@@ -122,7 +122,7 @@ def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
     at = visit("decide", token(key), sites_of_study=True)
     at.text_input(key="w_study_people").set_value("150")
     at.text_input(key="w_study_sites").set_value("2").run()
-    at.selectbox(key="w_noise").set_value("centre").run()
+    at.segmented_control(key="w_noise").set_value("centre").run()
     assert not at.error and "150" in memo(at) and "(300 in all)" in memo(at)
     wording.found("centre sees", memo(at))
     again = visit("decide", link(at))

@@ -314,6 +314,8 @@ def variations():
         ("delta", 1e-6),
         ("seed", 12),
         ("explore_view", "attack"),
+        ("theory_along", "people"),
+        ("theory_sites", "10"),
         ("further_lines", ("truth",)),
         ("further_lines", ()),
     ):

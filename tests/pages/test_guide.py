@@ -26,7 +26,7 @@ def headers(at):
 def test_the_guide_opens_on_the_first_chapter_with_links_to_the_pages_it_names():
     at = visit("guide")
     assert headers(at) == [handbook.chapter(handbook.CHAPTERS[0]).title]
-    linked = {link.proto.label for link in at.get("page_link")}
+    linked = {link.proto.label for link in at.get("page_link") if link.proto.icon}
     assert {"Explore", "Decide", "Publish"} <= linked
 
 

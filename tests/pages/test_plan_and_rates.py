@@ -7,7 +7,6 @@ import pytest
 import streamlit as st
 
 from engine.language import odds_words
-from engine.language.grammar import capital
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.topics.coverage import answer as coverage_topic
@@ -151,7 +150,7 @@ def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept
 
 def test_the_numbers_behind_the_charts_are_there():
     at = visit("rates", fold_numbers=True)
-    assert len(at.dataframe) >= 2
+    assert at.dataframe
 
 
 @pytest.mark.slow
@@ -244,18 +243,6 @@ def test_every_problem_draws(cls):
     assert "Largest term" in words(at) or rate_words.UNKNOWN_CONSTANTS in words(at)
 
 
-@pytest.mark.parametrize(
-    "cls", few([cls for cls in rates.all() if cls.called], 2), ids=lambda c: c.key
-)
-def test_lines_of_a_rate_are_called_by_words(cls):
-    chosen = next(p for p in cls.parameters() if p.choices)
-    assert set(cls.called) == set(chosen.choices)
-    assert len(set(cls.called.values())) == len(chosen.choices)
-    at = visit("rates", f"r-{cls.key}", fold_numbers=True)
-    columns = {column for table in at.dataframe for column in table.value.columns}
-    assert capital(cls.called[getattr(cls(), chosen.name)]) in columns
-
-
 @pytest.mark.slow
 def test_figures_and_tables_of_the_paper_are_one_choice_away():
     at = visit("rates")
@@ -266,10 +253,9 @@ def test_figures_and_tables_of_the_paper_are_one_choice_away():
         assert f"example-{preset.key}" in "".join(at.query_params["s"])
 
 
-def test_the_rate_can_be_drawn_against_the_smoothness():
+def test_a_link_with_the_axis_of_a_chart_that_is_gone_still_opens():
     at = visit("rates", "against-smoothness")
-    assert not at.error
-    assert not visit("rates", "against-smoothness~r-sparse_regression").error
+    assert not at.error and not at.warning
 
 
 def test_measured_points_of_numbers_come_from_a_mechanism_of_the_same_trust():
@@ -385,7 +371,6 @@ def variations():
         ("rate_second_axis", "S"),
         ("rate_preset", "table-3"),
         ("rate_constants", "one"),
-        ("rate_curve_axis", "smoothness"),
         ("unknown_quantity", "people"),
         ("target_distance", 0.25),
     ):

@@ -539,7 +539,7 @@ def test_one_centre_and_each_site_are_what_is_stated_of_a_column_of_sites(monkey
     show(state(confirm(at), first=2, last=18), "centre")
     kept = at.session_state["upload"]
     assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
-    assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "centre"
+    assert at.switch_page("../decide.py").run().segmented_control(key="w_noise").value == "centre"
 
 
 def test_sites_that_add_their_own_noise_are_those_of_the_column(monkeypatch):
@@ -547,7 +547,7 @@ def test_sites_that_add_their_own_noise_are_those_of_the_column(monkeypatch):
     show(state(confirm(at), first=2, last=18), "sites")
     assert at.session_state["upload"].sizes.n_servers == 3
     wording.found("sites own noise", words(at), 3)
-    assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "sites"
+    assert at.switch_page("../decide.py").run().segmented_control(key="w_noise").value == "sites"
 
 
 def test_masked_sums_and_devices_are_priced_and_not_published_from_one_file(monkeypatch):

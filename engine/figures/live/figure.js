@@ -11,6 +11,7 @@ export default function figure({data: sent, parentElement: root, setStateValue, 
   S.send = value => setStateValue('picked', value);
   S.askNoise = () => setTriggerValue('new_noise', true);
   S.choose = method => setTriggerValue('method', method);
+  S.askTheory = choice => setTriggerValue('theory', choice);
   if (!S.stop) wire(S);
   const isNew = S.tag !== data.tag || S.rev !== data.rev;
   if (S.tag !== data.tag) take(S, data);
@@ -88,6 +89,7 @@ function wire(S) {
   e.oninput = () => slide(S, +e.value);
   e.onchange = () => { clearTimeout(S.timer); S.timer = setTimeout(() => report(S), REST); };
   S.q('#play').onclick = () => toggle(S);
+  S.q('#along').onchange = event => S.askTheory(event.target.value);
   S.q('#equal').onclick = () => { S.isEqual = !S.isEqual; show(S); };
   S.q('#noise').onclick = () => S.askNoise();
   S.q('#attack').onclick = () => openGame(S, !S.game);

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.core import tasks
+from engine.core.bands import limits
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
@@ -69,6 +70,9 @@ class Bands:
     # (steps, 2, GRID_SIZE): lower and upper ends between which 95 % of the releases lie at each
     # place
     limits: Array
+    # (steps, 3, GRID_SIZE): one release as it would be printed, between the ends of its own
+    # confidence band; the ends are NaN where the method has none
+    printed: Array
 
 
 @dataclass(frozen=True)
@@ -132,21 +136,23 @@ class Profile:
             Accuracy.of(self.errors[step]),
             risk.of_ledger(spends, records),
             None if self.bands is None else self.bands.limits[step],
+            None if self.bands is None else self.bands.printed[step],
             spends,
         )
 
 
 @dataclass(frozen=True)
 class Option:
-    """One budget: its error with the 95 % value, the attacker's odds, a band, and its ledger.
+    """One budget: its error with the 95 % value, the attacker's odds, curves, and its ledger.
 
-    The band is None where the profile has none.
+    `band` and `printed` are as in `Bands`, and None where the profile has none.
     """
 
     budget: Budget
     accuracy: Accuracy
     odds: risk.Odds
     band: Array | None
+    printed: Array | None
     spends: tuple[Spend, ...]
 
     @property
@@ -275,12 +281,28 @@ def profile_of(
     )
 
 
+def tried(
+    source: Source[Any],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    delta: float | None,
+    noise: str,
+    seed: int = 1,
+) -> Generator[int, None, Profile | InputError]:
+    """Simulate a study as `profile_of` does; a refusal is an answer, which can be kept."""
+    try:
+        return (yield from profile_of(source, mechanism, rows, delta, noise, seed))
+    except InputError as problem:
+        return problem
+
+
 @dataclass(frozen=True)
 class _Part:
-    """A study at some steps of the scale; `band` (steps, 2, GRID_SIZE), the rest as in Profile."""
+    """A study at some steps; `band` and `printed` as in `Bands`, the rest as in `Profile`."""
 
     errors: Array
     band: Array | None
+    printed: Array | None
     spends: tuple[tuple[Spend, ...], ...]
     n_functions: tuple[int, ...]
     weights: Array | None
@@ -289,9 +311,11 @@ class _Part:
 def _bands(data: Data, parts: Sequence[_Part]) -> Bands | None:
     """Build the bands of all releases; None for numbers, several functions and surfaces."""
     limits, truth = _together([part.band for part in parts]), data.truth
-    if limits is None or truth is None:
+    printed = _together([part.printed for part in parts])
+    if limits is None or printed is None or truth is None:
         return None
-    return Bands(data.facts.from_unit_time(drawing_grid()), truth.grid_values, limits)
+    times = data.facts.from_unit_time(drawing_grid())
+    return Bands(times, truth.grid_values, limits, printed)
 
 
 def _together(parts: Sequence[Array | None]) -> Array | None:
@@ -300,8 +324,11 @@ def _together(parts: Sequence[Array | None]) -> Array | None:
     return np.concatenate(known) if len(known) == len(parts) else None
 
 
-def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
-    """Find the limits of 95 % of the releases at each place, at the first `count` budgets."""
+def _band(data: Data, estimate: Estimate, count: int) -> tuple[Array, Array] | None:
+    """Find the limits of 95 % of the releases at each place, and one release as it is printed.
+
+    Both at the first `count` budgets, and as in `Bands`.
+    """
     truth, grid = data.truth, drawing_grid()
     if (
         truth is None
@@ -311,7 +338,16 @@ def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
     ):
         return None
     releases = estimate.values(grid)[:count]  # (steps, data sets, releases of each, GRID_SIZE)
-    return np.moveaxis(np.quantile(releases, _BAND, axis=(1, 2)), 0, 1)
+    first = releases[:, 0, 0]
+    low, high = (
+        (np.full(first.shape, np.nan),) * 2
+        if estimate.band is None
+        else limits(estimate, estimate.band.of(slice(count), 0, 0))
+    )
+    return (
+        np.moveaxis(np.quantile(releases, _BAND, axis=(1, 2)), 0, 1),
+        np.stack([low, first, high], axis=1),
+    )
 
 
 @dataclass(frozen=True)
@@ -401,9 +437,11 @@ class _Scenario:
         estimate = studies.released(self.study, data, budgets)
         count = len(budgets)
         parts = estimate.parts if self.noise is NoisePlace.SITES else None
+        band, printed = _band(data, estimate, count) or (None, None)
         return _Part(
             studies.errors_of(self.study, data, estimate, budgets),
-            _band(data, estimate, count),
+            band,
+            printed,
             estimate.spends[:count],
             tuple(
                 tuning["truncation"] for tuning in estimate.tuning[:count] if "truncation" in tuning
@@ -582,7 +620,7 @@ def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
 
     Where all would be too many they are left out. After the first two the map has its size.
     """
-    tables = (_scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
+    tables = (scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
     return tuple(table for table in tables if _fits(table))
 
 
@@ -607,7 +645,7 @@ def _fits(rows: Sequence[SiteRow]) -> bool:
     )
 
 
-def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
+def scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
     """Scale the number of people at every site."""
     return tuple(
         replace(row, n_curves=max(2, round(factor * row.n_curves))) for row in rows if row.included

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from engine.core.enumerations import NoisePlace
+from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import PublicFacts
 from engine.language.grammar import escape
@@ -23,8 +24,10 @@ def changes(profile: Profile, stated: PublicFacts) -> list[Change]:
     return [*_shares(profile), *_statements(profile, stated)]
 
 
-def epsilon_after(profile: Profile, answer: Decision) -> float:
+def epsilon_after(profile: Profile | InputError, answer: Decision) -> float:
     """Find the smallest ε that reaches the target of an answer in another study; NaN if none."""
+    if isinstance(profile, InputError):
+        return math.nan
     chosen = decision(profile, answer.target, answer.confidence).chosen
     return math.nan if chosen is None else chosen.budget.epsilon
 

@@ -10,17 +10,19 @@ import numpy as np
 from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import drawn, traces
-from engine.figures.drawn import Axis, Mark, Picture
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, log_ticks, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, named, percent, whole, with_unit
+from engine.release.picture import ticks
 from engine.simulation.metrics import within
 from engine.topics.decision import words
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
 
 _SHARES = 41  # places of the distribution of distances
+_CUT = 0.1  # of the places of a band, which may leave the picture on either side
 _TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
@@ -49,14 +51,54 @@ def over_budgets(answer: Decision) -> Chart:
     )
 
 
-def trade_off(answer: Decision) -> Picture:
+def on_paper(answer: Decision) -> tuple[str, Picture]:
+    """Draw what a memo shows, with its heading: the curve as printed, or else the trade-off."""
+    bands, option = answer.profile.bands, answer.chosen
+    if bands is None or option is None or option.printed is None:
+        return words.chart_title(answer), _trade_off(answer)
+    return f"The curve as printed at ε = {option.budget.epsilon:g}", _expected(
+        answer, option, bands
+    )
+
+
+def _expected(answer: Decision, option: Option, bands: Bands) -> Picture:
+    """Draw the recommended release for print, in its band."""
+    assert option.printed is not None
+    facts, times = answer.profile.facts, bands.times
+    ends = values_shown(answer)
+    low, curve, high = (np.clip(line, *ends) for line in _with_ends(option, option.printed))
+    first, last = float(times[0]), float(times[-1])
+    return Picture(
+        Axis(
+            named(facts.time_name, facts.time_unit), first, last, plain_ticks(*ticks(first, last))
+        ),
+        Axis(
+            named(capital(facts.value_name), answer.profile.unit), *ends, plain_ticks(*ticks(*ends))
+        ),
+        (
+            Mark(
+                np.concatenate([times, times[::-1]]),
+                np.concatenate([low, high[::-1]]),
+                "gradient",
+                shape="area",
+                opacity=0.18,
+            ),
+            Mark(times, curve, "gradient"),
+        ),
+        f"A release at ε = {option.budget.epsilon:g} in its band.",
+        "",
+        asks=False,
+    )
+
+
+def _trade_off(answer: Decision) -> Picture:
     """Draw the trade-off for print: the line, the target, and a mark for every option."""
     distance = answer.profile.distance(SHARES[answer.confidence])
     known = np.isfinite(distance)
     epsilons = np.array(EPSILON_STEPS)[known]
     every = np.append(distance[known], answer.target)
     low, high = float(every.min()) / 1.3, float(every.max()) * 1.3
-    ticks = tuple((tick, f"{tick:g}") for tick in log_ticks(low, high))
+    marked = tuple((tick, f"{tick:g}") for tick in log_ticks(low, high))
     released = f"{answer.confidence} of 20 releases within"
     ends = np.array([EPSILON_STEPS[0], EPSILON_STEPS[-1]])
     marks = [
@@ -81,7 +123,7 @@ def trade_off(answer: Decision) -> Picture:
             tuple((tick, f"{tick:g}") for tick in _TICKS),
             is_log=True,
         ),
-        Axis(named("Error", answer.profile.unit), low, high, ticks, is_log=True),
+        Axis(named("Error", answer.profile.unit), low, high, marked, is_log=True),
         tuple(marks),
         f"The error that {released} falls as ε grows.",
         "",
@@ -95,54 +137,67 @@ PRINTED = drawn.DrawingSize(
 
 
 def option_picture(answer: Decision, option: Option) -> Chart:
-    """Draw the small picture of an option: its band about a curve, or how far releases are off."""
+    """Draw the small picture of an option: a release as printed, or how far releases are off."""
     bands = answer.profile.bands
-    if bands is None or option.band is None:
+    if bands is None or option.printed is None:
         return _distances(answer, option)
-    return _band(answer, option, bands, option.band)
+    return _printed(answer, option, bands, option.printed)
 
 
-def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
-    """Draw the limits of 95 % of the distances from the truth at each place.
+def _printed(answer: Decision, option: Option, bands: Bands, printed: Array) -> Chart:
+    """Draw one release as it would be printed, in its band.
 
-    Less the truth, since a small error is not seen on the scale of the values; the axis is the
-    same for the options beside each other.
+    The axis is the same for the options beside each other.
     """
-    facts, unit = answer.profile.facts, answer.profile.unit
-    x, (low, high) = plain(bands.times), band - bands.truth
-    widest = max(
-        float(np.abs(each.band - bands.truth).max())
-        for _, each in answer.options
-        if each.band is not None
-    )
+    facts, unit, x = answer.profile.facts, answer.profile.unit, plain(bands.times)
+    low, curve, high = _with_ends(option, printed)
     spec = {
         "data": [
-            traces.filled(
-                "95 % of releases", x, plain(low), plain(high), "gradient", hoverinfo="skip"
-            ),
-            traces.line("Truth", x, [0.0] * len(x), "truth", 1.4, hoverinfo="skip"),
+            traces.filled("95 % band", x, plain(low), plain(high), "gradient", hoverinfo="skip"),
+            traces.line("Release", x, plain(curve), "gradient", 2.0, hoverinfo="skip"),
         ],
         "layout": layout(
             hovermode=False,
             margin={"l": 46, "r": 6, "t": 6, "b": 34},
             xaxis=time_axis(facts) | {"nticks": 4},
             yaxis=axis(
-                named("Error", unit), grid=True, range=[-1.1 * widest, 1.1 * widest], nticks=4
+                named(capital(facts.value_name), unit),
+                grid=True,
+                range=[*values_shown(answer)],
+                nticks=4,
             ),
         ),
     }
-    epsilon = f"ε = {option.budget.epsilon:g}"
     width = in_unit(float((high - low).mean()) / 2, unit)
     return Chart(
         spec,
-        f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
+        f"A release at ε = {option.budget.epsilon:g}, with a band of ± {width} on average.",
         {
             facts.time_name: x,
-            "truth": plain(bands.truth),
-            "lower difference": plain(low),
-            "upper difference": plain(high),
+            "released": plain(curve),
+            "lower end": plain(low),
+            "upper end": plain(high),
         },
     )
+
+
+def _with_ends(option: Option, printed: Array) -> tuple[Array, Array, Array]:
+    """Return lower end, curve and upper end; without an own band the range of 95 % of releases."""
+    low, curve, high = printed
+    if not np.isfinite(low).all() and option.band is not None:
+        low, high = option.band
+    return low, curve, high
+
+
+def values_shown(answer: Decision) -> tuple[float, float]:
+    """Return the axis of printed curves: all of them, and most of their bands."""
+    seen = []
+    for _, option in answer.options:
+        if option.printed is not None:
+            low, curve, high = _with_ends(option, option.printed)
+            seen += [np.quantile(low, _CUT), np.quantile(high, 1 - _CUT), curve.min(), curve.max()]
+    room = 0.05 * (max(seen) - min(seen))
+    return float(min(seen) - room), float(max(seen) + room)
 
 
 def _distances(answer: Decision, option: Option) -> Chart:

@@ -63,6 +63,16 @@ def estimand(task: Task, facts: PublicFacts) -> str:
     return name.replace("mean curve", f"mean {facts.curve} curve")
 
 
+def heading(answer: Decision | None) -> str:
+    """State the answer as the title of the page; without one name its question."""
+    if answer is None:
+        return "Decide on a privacy budget"
+    subject = escape(estimand(answer.profile.task, answer.profile.facts))
+    if answer.chosen is None:
+        return f"No ε up to {EPSILON_STEPS[-1]:g} is enough for the {subject}"
+    return f"ε = {answer.chosen.budget.epsilon:g} is enough for the {subject}"
+
+
 def protected_unit(task: Task, facts: PublicFacts) -> str:
     """Name the protected unit and its person: "the whole curve of a child"."""
     return f"{_unit_noun(task)} of {a(escape(facts.person))}"
@@ -373,11 +383,12 @@ def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, flo
 def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]]:
     """Describe the option with this name in `Decision.options`: its title and lines of Markdown."""
     lines = [
-        f"Attacker’s accuracy **{odds_short(option.odds)}**",
+        f"Attacker **{odds_short(option.odds)}**",
         f"Error **{typical_error(option, answer.profile)}**",
         f"{CONFIDENCES[answer.confidence]} within **{within(answer, option)}**",
     ]
-    return name.removeprefix("One step ").capitalize(), [unbroken(line) for line in lines]
+    title = "Enough" if option is answer.chosen else name.removeprefix("One step ").capitalize()
+    return title, [unbroken(line) for line in lines]
 
 
 def not_reached(answer: Decision) -> str:

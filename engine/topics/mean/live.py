@@ -54,12 +54,13 @@ COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} f
 
 @dataclass(frozen=True)
 class Picked:
-    """The visitor's choice in the figure; `new_noise` and `method` are of one run only."""
+    """The visitor's choice in the figure; all but `budget` and `view` are of one run only."""
 
     budget: int
     view: str = "look"
     new_noise: bool = False
     method: str = ""
+    theory: str = ""  # an axis of theory, or a number of sites
 
 
 @dataclass(frozen=True)

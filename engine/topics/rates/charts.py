@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from engine.core.bands import NORMAL
 from engine.core.types import Array
-from engine.figures import labels, traces
+from engine.figures import traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, regime_shades
 from engine.figures.traces import DASHES, plain
 from engine.language.grammar import capital, uncapital
@@ -26,7 +26,6 @@ from engine.topics.rates.answer import (
     Comparison,
     MeasuredError,
     RegimeMap,
-    axis_values,
     border,
     moved,
     regime_map,
@@ -34,17 +33,11 @@ from engine.topics.rates.answer import (
 from engine.topics.rates.check import ByEye
 
 QUANTITY = "Rate (constants dropped, log scale)"
-_LEAST_ERROR = "Least squared error (log scale)"  # of rates whose constants are known
-SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
-_POINTS = 120
-_DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
 _TRUST = {
     setting.mechanism: setting.label.removesuffix(", many numbers each") for setting in RateSetting
 }
 _FITS = ("2px,3px", "2px,8px")  # rates fitted to several methods, all dotted
-_SAME = 1.01  # rates whose ends differ by less are drawn as one
-_LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
 def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float]) -> Chart:
@@ -92,75 +85,6 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     )
 
 
-def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]) -> Chart:
-    """Draw rates for several notions of privacy together, and where we are on them.
-
-    Parameters
-    ----------
-    along : str
-        A symbol of the rate, or "smoothness" for a rate that has one.
-    point : mapping of str to float
-        Values of all symbols, where we are.
-    """
-    rate: Any = next(iter(lines.values())).rate
-    if along == SMOOTHNESS:
-        here, label, x = rate.smoothness, "Smoothness α", np.linspace(1.0, 8.0, 57)
-        values = {name: _over_smoothness(line, x, point) for name, line in lines.items()}
-        axis_of_x = axis(label, range=[1.0, 8.0])
-    else:
-        symbol = _symbol(rate, along)
-        here, label = point[along], f"{symbol.label} {symbol.written}"
-        x = axis_values(rate, along, point, _POINTS)
-        values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
-        axis_of_x = _axis_of(symbol, x)
-    heights = np.concatenate(list(values.values()))
-    high = float(heights.max())
-    low = max(float(heights.min()), _LOWEST * high)
-    data = [_rate(k, name, x, y) for k, (name, y) in enumerate(values.items())]
-    data.append(traces.upright(here, low, high))
-    spec = {
-        "data": data,
-        "layout": layout(
-            legend=True,
-            title=_fastest(values),
-            xaxis=axis_of_x,
-            yaxis=log_axis(_LEAST_ERROR if rate.has_constants else QUANTITY, low, high, room=0.06),
-        ),
-    }
-    alt = "; ".join(
-        f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}" for name, y in values.items()
-    )
-    return Chart(
-        spec,
-        f"Rate against {label.lower()}. {alt}.",
-        {label: plain(x[::10], 4), **{name: plain(y[::10], 4) for name, y in values.items()}},
-    )
-
-
-def _rate(k: int, name: str, x: Array, y: Array) -> Spec:
-    """Draw the k-th notion of privacy: one colour for all that protect, the first one stronger."""
-    shade = "without" if name == "no privacy" else "gradient"
-    return traces.line(
-        capital(name),
-        x.tolist(),
-        y.tolist(),
-        shade,
-        2.2 if k else 2.8,
-        _DASHES[k % len(_DASHES)],
-        hovertemplate="%{y:.3g}",
-    )
-
-
-def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
-    """Compute the rate at every smoothness, with its constants."""
-
-    def rate_at(smoothness: float) -> Rate:
-        changed: dict[str, Any] = {"smoothness": smoothness}
-        return replace(line.rate, **changed)
-
-    return np.array([float(replace(line, rate=rate_at(float(a))).total(**point)) for a in x])
-
-
 @dataclass(frozen=True)
 class MeasuredSeries:
     """Measured errors of one method, and how they compare with the rate."""
@@ -174,18 +98,6 @@ class MeasuredSeries:
     def known(self) -> list[MeasuredError]:
         """Points at which anything was published."""
         return [p for p in self.points if math.isfinite(p.mean)]
-
-
-def _fastest(values: Mapping[str, Array]) -> str:
-    """Name the rate that is smallest where its lines end, or say how the only one changes."""
-    if len(values) > 1:
-        ends = {name: float(y[-1]) for name, y in values.items()}
-        smallest = [name for name, end in ends.items() if end <= _SAME * min(ends.values())]
-        if len(smallest) == len(ends):
-            return "The rates are equal at the right end"
-        return f"Smallest rate at the right end: {' and '.join(smallest)}"
-    (y,) = values.values()
-    return labels.changed("Rate", float(y[0]), float(y[-1]))
 
 
 def _slopes(each: Sequence[MeasuredSeries]) -> str:

@@ -26,7 +26,7 @@ def show(view: DecideView) -> None:
     """Show the live preview; no link holds the author's name."""
     if view.answer is None:
         return
-    st.header("Memo, as it is printed", anchor=False)
+    st.header("Memo", anchor=False)
     if view.problem is not None:
         st.warning(
             "The table has a cell that cannot be used. This memo is about the table as it "
@@ -43,6 +43,7 @@ def show(view: DecideView) -> None:
     )
     html = study_memo(
         view.answer,
+        prices=view.prices(),
         author=author.strip(),
         link=_link(view),
         date=datetime.date.today().strftime("%-d %B %Y"),
@@ -91,16 +92,15 @@ def _to_lab(view: DecideView) -> None:
 
 
 def _link(view: DecideView) -> str:
-    """Return the address of the same study; empty if only this machine has it.
+    """Return the address of the same study; without the server's name if only this machine has it.
 
-    No link holds an own file.
+    No link holds an own file: then it is empty.
     """
-    is_linked = not session.uploaded(session.data_task(view.decided.key))
-    if not is_linked or not st.context.url:
+    if session.uploaded(session.data_task(view.decided.key)):
         return ""
     token = links.encode(replace(view.settings, open_folds=()))
-    page = urlsplit(st.context.url)
-    if page.hostname in _LOOPBACK:
-        return ""
     study = f"?{urlencode({'s': token}, safe='~')}" if token else ""
+    page = urlsplit(st.context.url or "")
+    if not page.netloc or page.hostname in _LOOPBACK:
+        return f"/decide{study}"
     return f"{page.scheme}://{page.netloc}{page.path}{study}"

@@ -22,11 +22,12 @@ from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts.decide.view import DecideView, use_simulated
 from pages.shared.cards import better
-from pages.shared.frame import controls, timed
+from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
-CARDS, MAP = 345, 470  # pixels of the cards, and of the map with its words
+CARDS = 345  # pixels
+MAP = "map"  # its fold
 _HEIGHT = 380  # pixels of the map alone
 _COLUMNS = 3  # cards in a row
 
@@ -96,7 +97,7 @@ def what_helps(view: DecideView) -> None:
     }
     now = math.nan if answer.chosen is None else answer.chosen.budget.epsilon
     measured = better.Measurement(
-        decision_topic.profile_of,
+        decision_topic.tried,
         arguments,
         Quantity.BUDGET,
         now,
@@ -113,7 +114,7 @@ def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
     title, lines = words.on_card(view.answer, name, option)
     st.markdown(f"## {mark}ε = {option.budget.epsilon:g} :small[{title}]\n" + "  \n".join(lines))
     view.draw(
-        f"Releases at ε = {option.budget.epsilon:g}",
+        f"Release at ε = {option.budget.epsilon:g}",
         charts.option_picture(view.answer, option),
         f"band_{name.replace(' ', '_').lower()}",
         130,
@@ -122,18 +123,22 @@ def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
 
 
 def error_map(view: DecideView) -> None:
-    """Show the map with the target line and the least error that is possible."""
+    """Show a fold with the map, its target line and the least error that is possible."""
     if view.answer is None:
         return
-    _map(view, view.answer)
-    floor = words.floor(view.answer)
+    answer = view.answer
+    layout.folded("Accuracy by people and ε", MAP, lambda: _map_and_floor(view, answer))
+
+
+def _map_and_floor(view: DecideView, answer: Decision) -> None:
+    _map(view, answer)
+    floor = words.floor(answer)
     if floor:
         st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
 
 
 def _map(view: DecideView, answer: Decision) -> None:
     """Simulate the map row by row after the page is drawn; draw it from the second row on."""
-    st.header("Accuracy by people and ε", anchor=False)
     tables = decision_topic.map_tables(view.rows)
     calls = [view.with_rows(rows) for rows in tables]
     if uses_workers() and not all(run.knows(decision_topic.map_row, *call) for call in calls):

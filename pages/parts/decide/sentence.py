@@ -9,7 +9,6 @@ from functools import cache
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.language.grammar import escape
@@ -21,7 +20,7 @@ from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts import sites
 from pages.parts.decide.view import DecideView, change_unit, choose, data_choice, resize
-from pages.shared.frame import controls
+from pages.shared.frame import controls, layout
 from pages.shared.state import links, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
@@ -103,7 +102,6 @@ def show(view: DecideView) -> None:
             else:
                 _count("readings", f"Observations of each {facts.person}", observations)
             _say("observations each.")
-        _who(view)
         _say(words.subject(task))
         with st.container(width=110):
             controls.number(
@@ -201,21 +199,6 @@ def _unit(view: DecideView) -> None:
             lambda unit: change_unit(view.decided, view.target, unit),
             "target_unit",
             options=list(units),
-            label_visibility="collapsed",
-        )
-
-
-def _who(view: DecideView) -> None:
-    site = view.site
-    with st.container(width=300):
-        controls.bound(
-            st.selectbox,
-            "Who adds noise",
-            view.settings.noise_place,
-            lambda who: session.change(noise_place=who),
-            "noise",
-            options=list(map(str, NoisePlace)),
-            format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
             label_visibility="collapsed",
         )
 
@@ -340,6 +323,7 @@ def example_on_screen(settings: Settings) -> str | None:
 # -- the table of sites ----------------------------------------------------------------------------
 
 
+TABLE = "table"  # its fold
 _BOX = "sites_of_study"
 
 
@@ -348,9 +332,15 @@ def show_table(view: DecideView) -> None:
     free, sizes = view.on_screen.has_free_sites, {row.n_curves for row in view.rows}
     if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
         return  # the sentence says all there is
+    if len(view.rows) == 1 and TABLE not in view.settings.open_folds:
+        return
     several = words.site_noun(view.facts)[1]
-    st.header(f"Table of {several}", anchor=False)
-    if not free:
+    layout.folded(f"Table of {several}", TABLE, lambda: _table(view))
+
+
+def _table(view: DecideView) -> None:
+    """Show the sites; they can be edited if their sizes are free."""
+    if not view.on_screen.has_free_sites:
         st.markdown(f":small[{words.given_sites(view.on_screen)}]")
         st.dataframe(
             {

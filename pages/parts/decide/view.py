@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
@@ -19,8 +20,9 @@ from engine.sources import Source, sources
 from engine.sources.twin import Twin
 from engine.topics.brief import Brief
 from engine.topics.decision import answer as decision_topic
-from engine.topics.decision import words
+from engine.topics.decision import trust, words
 from engine.topics.decision.answer import DECIDED, Decision, Option, Profile
+from engine.topics.decision.trust import TrustPrice
 from engine.topics.regression.answer import NETWORKS, Group, Network, SimulatedReadings
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
@@ -215,20 +217,37 @@ class DecideView(View):
     @property
     def arguments(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
-        return self.with_rows(decision_topic.at_one_budget(self.rows))
+        return self.with_rows(self.rows)
 
     def with_rows(
-        self, rows: tuple[SiteRow, ...]
+        self, rows: Sequence[SiteRow], place: NoisePlace | None = None
     ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
-        """Return the arguments for another table of sites, without the names of its sites."""
+        """Return the arguments for another table of sites, and perhaps another kind of trust.
+
+        Names of sites are left out. One site alone is its own centre.
+        """
+        rows = decision_topic.at_one_budget(rows)
+        noise = place or NoisePlace(self.settings.noise_place)
+        if noise is NoisePlace.CENTRE and len(rows) == 1:
+            noise = NoisePlace.SITES
         return (
             self.source,
             self.mechanism,
             decision_topic.by_number(rows),
             delta_of(self.settings),
-            self.settings.noise_place,
+            str(noise),
             self.settings.seed,
         )
+
+    def prices(self) -> tuple[TrustPrice, ...]:
+        """The budget under each kind of trust, as far as they are simulated."""
+        found = {
+            place: run.answer(decision_topic.tried, *arguments)
+            for place in trust.KINDS
+            if run.knows(decision_topic.tried, *(arguments := self.with_rows(self.rows, place)))
+        }
+        settings = self.settings
+        return trust.prices(found, self.target, settings.confidence, settings.group_size)
 
     @property
     def recommended(self) -> Option | None:
@@ -236,7 +255,11 @@ class DecideView(View):
         return None if self.answer is None else self.answer.chosen
 
     def decide(self, profile: Profile) -> None:
-        named = replace(profile, rows=decision_topic.at_one_budget(self.rows))
+        named = replace(
+            profile,
+            rows=decision_topic.at_one_budget(self.rows),
+            noise=NoisePlace(self.settings.noise_place),
+        )
         self.answer = decision_topic.decision(
             named, self.target, self.settings.confidence, self.settings.group_size
         )
@@ -245,7 +268,7 @@ class DecideView(View):
         if self.refusal is not None:
             raise self.refusal
         if self.answer is None:
-            self.decide(run.answer(decision_topic.profile_of, *self.arguments))
+            self.decide(self.simulated())
         recommended = self.recommended
         if recommended is None or self.answer is None:
             raise InputError(
@@ -297,7 +320,7 @@ class DecideView(View):
         guarantees.formula(self.mechanism, {})
 
     def question(self) -> Question:
-        source, mechanism, _, delta, noise, _ = self.arguments
+        source, mechanism, _, delta, _, _ = self.arguments
         rows = decision_topic.at_one_budget(self.rows)
         return ask(
             decision_topic.decision_of,
@@ -305,7 +328,7 @@ class DecideView(View):
             mechanism,
             rows,
             delta,
-            noise,
+            self.settings.noise_place,
             self.target,
             self.settings.confidence,
             self.settings.seed,
@@ -314,4 +337,7 @@ class DecideView(View):
     def simulated(self) -> Profile:
         """Return the study at every budget, kept or computed."""
         decision_topic.sized(self.source, self.rows)  # says which site is refused, by its name
-        return run.answer(decision_topic.profile_of, *self.arguments, steps=decision_topic.N_PARTS)
+        found = run.answer(decision_topic.tried, *self.arguments, steps=decision_topic.N_PARTS)
+        if isinstance(found, InputError):
+            raise found
+        return found

@@ -76,6 +76,12 @@ def figure(scene: Scene, views: Views) -> None:
     )
     if picked.method:
         _choose(scene, picked.method)
+    if picked.theory in settings.THEORY_AXES:
+        session.change(theory_along=picked.theory)
+        st.rerun()
+    if picked.theory in settings.THEORY_SITES:
+        session.change(theory_sites=picked.theory)
+        st.rerun()
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.core.identity import digest
@@ -10,15 +11,17 @@ from engine.core.types import CurveData
 from engine.language.numbers import whole
 from engine.rates.functional_mean import Trust
 from engine.sources import Source
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import theory as theory_topic
 from engine.topics.mean import methods as methods_topic
 from engine.topics.mean.answer import MeanAnswer
+from engine.topics.sites.site_table import SiteRow
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import timed
 from pages.shared.server import first_picture
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
-from pages.shared.state.settings import FRONT_PAGE, Settings, steps_of
+from pages.shared.state.settings import FRONT_PAGE, THEORY_SITES, Settings, steps_of
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -54,9 +57,9 @@ class Views:
         if self._current.explore_view != view:
             return None
         if self._stored:
-            return dict(self._stored[view])
+            return dict(self._stored[stored_name(self._current, view)])
         known = self._answers
-        if not known or (view == "theory" and Trust.CENTRAL not in known):
+        if not known or (view == "theory" and _first(self._current) not in known):
             return None
         name = digest((tuple(self._calls.items()), len(self._waiting)))
         return self._scene.made_once(
@@ -96,13 +99,27 @@ class Views:
 def _stored(current: Settings, scene: Scene) -> dict[str, Any] | None:
     """Return the stored views of the front page, if its scenario is on screen."""
     front = FRONT_PAGE
-    here, there = ((s.mechanism, s.delta, s.seed, s.group_size) for s in (current, front))
+    here, there = (
+        (s.mechanism, s.delta, s.seed, s.group_size, s.theory_sites) for s in (current, front)
+    )
     is_front = (
         here == there
         and scene.source == front.source
         and tuple(scene.epsilons) == steps_of(front.epsilon)
     )
     return first_picture.stored_views() if is_front else None
+
+
+def stored_name(current: Settings, view: str) -> str:
+    """Name a view among the stored ones."""
+    is_over_people = view == "theory" and current.theory_along == theory_topic.PEOPLE
+    return f"{view} over people" if is_over_people else view
+
+
+def _first(current: Settings) -> Any:
+    """Return the study without which theory has no line."""
+    is_over_people = current.theory_along == theory_topic.PEOPLE
+    return (Trust.CENTRAL, 1.0) if is_over_people else Trust.CENTRAL
 
 
 def message(
@@ -117,9 +134,20 @@ def message(
         found = {tile: answer for tile, answer in known.items() if isinstance(answer, MeanAnswer)}
         chosen = current.mechanism.nearest_preset()[0]
         return methods_topic.payload(shown, found, chosen, current.group_size)
-    rows = theory_topic.rows_of(source)
-    theory = theory_topic.theory_of(current.mechanism, rows, known)
-    return theory_topic.payload(theory, shown.facts, shown.study.baseline, len(shown.budgets))
+    rows = theory_topic.rows_of(source, int(current.theory_sites))
+    frames = (
+        theory_topic.over_people(current.mechanism, rows, known)
+        if current.theory_along == theory_topic.PEOPLE
+        else (theory_topic.theory_of(current.mechanism, rows, known),)
+    )
+    choices = [n for n in map(int, THEORY_SITES) if 2 * n <= source.sizes.n_curves]
+    return theory_topic.payload(
+        frames,
+        shown.facts,
+        shown.study.baseline,
+        [budget.epsilon for budget in shown.budgets],
+        choices if source.sizes.n_servers == 1 else (),
+    )
 
 
 def calls(
@@ -136,29 +164,41 @@ def calls(
             for tile in methods_topic.tiles(source, current.mechanism, delta)
         }
     if view == "theory":
-        rows = theory_topic.rows_of(source)
-        asked = source, current.mechanism, rows, current.delta
-        return {
-            trust: (theory_topic.measured, (*asked, trust, current.seed))
-            for trust in theory_topic.NOTIONS
-        }
+        rows = theory_topic.rows_of(source, int(current.theory_sites))
+        if current.theory_along == theory_topic.PEOPLE:
+            return {
+                (trust, factor): _tried(current, source, decision_topic.scaled(rows, factor), trust)
+                for factor in theory_topic.NEAREST_FIRST
+                for trust in theory_topic.NOTIONS
+            }
+        return {trust: _tried(current, source, rows, trust) for trust in theory_topic.NOTIONS}
     return {}
+
+
+def _tried(
+    current: Settings, source: Source[CurveData], rows: Sequence[SiteRow], trust: Trust
+) -> Call:
+    arguments = source, current.mechanism, rows, current.delta, str(trust.place), current.seed
+    return decision_topic.tried, arguments
 
 
 def first_views() -> dict[str, Any]:
     """Return the views of the front page, computed here."""
     front, shown = FRONT_PAGE, run.front_picture()
     epsilons = steps_of(front.epsilon)
+    over_people = replace(front, theory_along=theory_topic.PEOPLE)
     return {
-        view: message(
-            front,
-            front.source,
+        stored_name(current, view): message(
+            current,
+            current.source,
             shown,
             view,
             {
                 key: run.answer(function, *arguments)
-                for key, (function, arguments) in calls(front, front.source, epsilons, view).items()
+                for key, (function, arguments) in calls(
+                    current, current.source, epsilons, view
+                ).items()
             },
         )
-        for view in ("methods", "theory")
+        for current, view in ((front, "methods"), (front, "theory"), (over_people, "theory"))
     }

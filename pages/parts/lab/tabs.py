@@ -63,7 +63,6 @@ def _rates(task: str) -> list[Detail]:
         (rate_cards.regimes, rate_cards.answer),
         practice.practice,
         rate_cards.per_site,
-        rate_cards.notions,
         rate_cards.by_eye,
     )
     if view is None:

@@ -31,7 +31,6 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 # Problems whose scenario gives a rate its sizes; others have default sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
 _RATIOS = ("people_ratio", "budget_ratio")  # of sites that differ, beside the map
-_MAX_NOTIONS = 7  # the number on the lecture slides for the mean of numbers
 
 
 class RateAtPoint(View):
@@ -437,27 +436,6 @@ def _where(view: RateAtPoint) -> str:
     return text
 
 
-def notions(view: RateAtPoint) -> None:
-    """Draw the rate against one symbol, for all kinds of trust together."""
-    st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
-    lines = _lines(view)
-    if hasattr(view.rate, charts.SMOOTHNESS):
-        controls.bound(
-            st.segmented_control,
-            "Against",
-            view.settings.rate_curve_axis,
-            lambda chosen: session.change(rate_curve_axis=chosen or "map"),
-            "against",
-            options=["map", "smoothness"],
-            format_func={"map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
-            help="The symbol of the map’s horizontal axis, or how smooth the curves are.",
-        )
-    smooth = view.settings.rate_curve_axis == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
-    chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point)
-    view.draw("How fast the error falls", chart, "notions", 340, 320)
-    st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
-
-
 def per_site(view: RateAtPoint) -> None:
     """Draw all four terms for each site alone, and what the sites attain together."""
     if not isinstance(view.rate, DifferingSitesRate):
@@ -495,29 +473,6 @@ def _heights(view: RateAtPoint) -> str:
     if view.rate.has_constants:
         return "Floors are numbers: their heights may be compared with measured squared errors."
     return "Theory fixes slopes and borders, not heights."
-
-
-def _lines(view: RateAtPoint) -> dict[str, Weighted]:
-    """Return the rate under each value of its first choice, such as who is trusted."""
-    if view.rate.has_constants:
-        others = [
-            cls(**view.rate.changed())
-            for cls in rates.for_task(view.problem)
-            if cls.has_constants and not isinstance(view.rate, cls)
-        ]
-        return {rate.label: Weighted.plain(rate) for rate in (view.rate, *others)}
-    parameter = next((p for p in view.rate.parameters() if p.choices), None)
-    if parameter is None:
-        return {view.rate.label: view.weighted}
-    lines = {}
-    for value in parameter.choices:
-        try:
-            other = type(view.rate)(**{**view.rate.changed(), parameter.name: value})
-        except InputError:  # does not go with the other parameters
-            continue
-        if view.along in [s.name for s in other.symbols]:
-            lines[other.called.get(value, value.replace("_", " "))] = view.weighted.over(other)
-    return dict(list(lines.items())[:_MAX_NOTIONS])
 
 
 def options(view: RateAtPoint) -> None:

@@ -42,10 +42,14 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0, **
         on_picked_change=_nothing,
         on_new_noise_change=_nothing,
         on_method_change=_nothing,
+        on_theory_change=_nothing,
     )
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
     return replace(
-        chosen, new_noise=bool(result.get("new_noise")), method=str(result.get("method") or "")
+        chosen,
+        new_noise=bool(result.get("new_noise")),
+        method=str(result.get("method") or ""),
+        theory=str(result.get("theory") or ""),
     )
 
 

@@ -1,9 +1,8 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
-// frames that scroll can be reached with Tab, the folded menu is one list and folds again once it has led
-// somewhere, Escape in a field does not close the dialog around it, and motion can be declined.
+// frames that scroll can be reached with Tab, Escape in a field does not close the dialog around it, and
+// motion can be declined.
 
 const LOOK = 200;                         // ms between two looks at the theme
-const OVER = matchMedia('(max-width: 768px)');   // where the menu, once unfolded, lies over the page
 
 export default function ({parentElement: root, setTriggerValue}) {
   if (root.__frame) return;
@@ -14,7 +13,6 @@ export default function ({parentElement: root, setTriggerValue}) {
     if (isHere) setTriggerValue('went_back', Date.now());
   };
   addEventListener('popstate', tell);
-  document.addEventListener('click', foldMenu);
   document.addEventListener('click', remember, true);
   document.addEventListener('keydown', leaveField, true);
   addEventListener('keydown', closeDrawer);
@@ -35,7 +33,6 @@ export default function ({parentElement: root, setTriggerValue}) {
     clearInterval(themes);
     removeEventListener('resize', soon);
     removeEventListener('popstate', tell);
-    document.removeEventListener('click', foldMenu);
     document.removeEventListener('click', remember, true);
     document.removeEventListener('keydown', leaveField, true);
     removeEventListener('keydown', closeDrawer);
@@ -68,11 +65,6 @@ function steps() {
     return (isWritten ? history.replaceState : pushState).call(this, state, title, url);
   };
   return true;
-}
-
-function foldMenu({target}) {              // else it would cover the page that was asked for
-  if (!OVER.matches || !target.closest?.('[data-testid=stSidebarNavLink]')) return;
-  document.querySelector('[data-testid=stSidebarCollapseButton] button')?.click();
 }
 
 // Escape in a field of a dialog leaves the field, so that a form does not go with a list that closed by
@@ -148,10 +140,10 @@ function keepQuantities() {
   }
 }
 
-function nameTables() {                   // drawn on a canvas, without a name: that of the heading above
+function nameTables() {                   // drawn on a canvas, without a name: that of the heading or fold above
   let heading = '';
-  for (const node of document.querySelectorAll('[data-testid=stMain] :is(h1, h2, h3), [data-testid=stMain] [data-testid=stDataFrame]')) {
-    if (node.matches('h1, h2, h3')) heading = node.textContent.trim();
+  for (const node of document.querySelectorAll('[data-testid=stMain] :is(h1, h2, h3, summary p), [data-testid=stMain] [data-testid=stDataFrame]')) {
+    if (node.matches('h1, h2, h3, p')) heading = node.textContent.trim();
     else for (const [role, element] of [['group', node], ['grid', node.querySelector('table')]]) {
       element?.setAttribute('role', role);
       element?.setAttribute('aria-label', heading);
@@ -171,7 +163,6 @@ function repair() {
   surface();
   begin();
   handOver();
-  document.querySelector('[data-testid=stExpandSidebarButton]')?.setAttribute('aria-label', 'Open the menu');
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
     else frame.removeAttribute('tabindex');
@@ -181,8 +172,4 @@ function repair() {
   });
   nameTables();
   keepQuantities();
-  for (const section of document.querySelectorAll('[data-testid=stSidebarNavItems] > div')) {
-    section.setAttribute('role', 'listitem');
-    section.querySelectorAll(':scope > li').forEach(link => link.setAttribute('role', 'presentation'));
-  }
 }

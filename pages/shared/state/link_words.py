@@ -8,6 +8,8 @@ from collections.abc import Mapping
 _WORD_OF = {
     "explore_view": "view",
     "further_lines": "shown",
+    "theory_along": "axis",
+    "theory_sites": "federated",
     "shape_question": "shape",
     "group_size": "group",
     "decided_task": "decided",
@@ -32,7 +34,6 @@ _WORD_OF = {
     "rate_second_axis": "across",
     "rate_preset": "example",
     "rate_constants": "constants",
-    "rate_curve_axis": "against",
     "audit_part": "part",
     "audited_method": "audited",
     "audited_data": "around",
@@ -56,6 +57,7 @@ def word_of(setting: str) -> str:
 # Until version 0.5.0 the mean of curves was a summary as well, with two letters of its own.
 _SUMMARY_OF_CURVES = "functional_summary"
 _LETTERS = {"f": "c", "p": "m"}
+_GONE = ("against",)  # words of choices that no page has any more
 _FIRST_CHOICE = {"f": "dense_curves", "p": "iclp"}
 
 
@@ -65,6 +67,7 @@ def of_today(words: Mapping[str, str]) -> dict[str, str]:
     >>> of_today({"estimand": "summaries", "f": "dense_curves", "f.n_curves": "90"})
     {'c': 'dense_curves', 'm': 'iclp', 'c.n_curves': '90'}
     """
+    words = {name: text for name, text in words.items() if name not in _GONE}
     kind = words.get("summary", _SUMMARY_OF_CURVES)
     is_shown = words.get("estimand") == "summaries" and kind == _SUMMARY_OF_CURVES
     is_wanted = is_shown or words.get("sweep.task") == _SUMMARY_OF_CURVES

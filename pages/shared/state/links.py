@@ -173,11 +173,12 @@ class Word:
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES: dict[str, Sequence[str]] = {
     "explore_view": settings.VIEWS,
+    "theory_along": settings.THEORY_AXES,
+    "theory_sites": settings.THEORY_SITES,
     "rate_axis": _SYMBOLS,
     "rate_second_axis": _SYMBOLS,
     "rate_preset": ("", *PRESETS),
     "rate_constants": ("fitted", "one"),
-    "rate_curve_axis": ("map", "smoothness"),
     "unknown_quantity": DIALS,
     "estimand": ESTIMANDS,
     "lab_tab": settings.TABS,

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.core.identity import digest
 from engine.core.types import DataKind, PublicFacts
 from engine.mechanisms import Mechanism
@@ -270,9 +271,15 @@ def front_picture() -> mean_topic.MeanAnswer:
 
 
 def warm_up() -> None:
-    """Compute the front page once, so that the first visitor need not wait for it.
+    """Compute the first Explore and Decide once, so that the first visitor need not wait for them.
 
     Its workers import the modules of calibration, which alone takes two seconds.
     """
+    from engine.topics.decision import answer as decision_topic
+
     front, budgets = FRONT_PAGE, front_picture().budgets
+    rows = decision_topic.by_number(decision_topic.equal_sites(front.source, ""))
+    for place in (NoisePlace.SITES, NoisePlace.PERSON):  # its one site is its own centre
+        study = front.source, front.mechanism, rows, front.delta, str(place), front.seed
+        answer(decision_topic.tried, *study)
     answer(mean_topic.other_methods, TASK, front.source, front.mechanism, budgets, front.seed)

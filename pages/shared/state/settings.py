@@ -121,6 +121,8 @@ COMPARISONS = ("methods", "sweep")
 THEORY_PARTS = ("rates", "notes")
 AUDIT_PARTS = ("attack", "coverage", "reuse")
 VIEWS = ("look", "attack", "methods", "theory")
+THEORY_AXES = ("epsilon", "people")
+THEORY_SITES = ("2", "4", "10", "20")  # into which theory can split one site
 LINES = ("truth",)
 QUESTIONS = ("who", "when", "between", "trust", "budget")  # about a file, in the order of Publish
 WIZARD = ("data", *QUESTIONS, "preview", "release")  # steps of Publish
@@ -189,9 +191,12 @@ class Settings:
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
-    # Explore: the figure or the attacker’s game, further lines, and a question about shape.
+    # Explore: the figure or the attacker’s game, further lines, the horizontal axis of theory and
+    # the sites into which it splits one, and a question about shape.
     explore_view: str = "look"
     further_lines: tuple[str, ...] = ()
+    theory_along: str = THEORY_AXES[0]
+    theory_sites: str = "4"
     shape_question: str = ""
     shape_tolerance: float | None = None
     shape_first: float | None = None
@@ -247,7 +252,6 @@ class Settings:
     rate_second_axis: str = "m"
     rate_preset: str = ""
     rate_constants: str = "fitted"
-    rate_curve_axis: str = "map"
     # Audit: the method attacked (empty: that of Explore), whose data, a planted fault, a second ε.
     audit_part: str = AUDIT_PARTS[0]
     audited_method: str = ""
