@@ -34,6 +34,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, CurveByStep, ErrorParts
+from engine.topics.mean.notes import Note
 
 _BUDGETS = "Privacy budget ε (log scale)"
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
@@ -343,11 +344,13 @@ def _difference_axes(
     )
 
 
-def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
+def curve(
+    answer: MeanAnswer, budget: int, shows: Shows = "release", notes: Sequence[Note] = ()
+) -> Chart:
     """Draw the private mean beside the non-private one, at one budget.
 
     `shows` is one "release" with its 95 % confidence band, equally likely "releases", or the
-    "difference": these less the non-private mean.
+    "difference": these less the non-private mean. Numbers of notes stand at their places.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     less = answer.ordinary if shows == "difference" else np.zeros_like(answer.ordinary)
@@ -366,6 +369,8 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
     )
     if answer.truth is not None and shows != "difference":
         data.append(traces.line("True mean", x, plain(answer.truth), "truth", 1.6))
+    if notes:
+        data.append(_numbers(notes))
     quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
     finding = _curve_finding(answer, budget, shows)
     spec = {
@@ -378,6 +383,27 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
         ),
     }
     return Chart(spec, f"{finding}.", _columns(answer, budget))
+
+
+def _numbers(notes: Sequence[Note]) -> Spec:
+    """Number the notes, each in a circle at its place."""
+    circle = {
+        "symbol": "circle",
+        "size": 21,
+        "color": "page",
+        "line": {"color": "text", "width": 1},
+    }
+    return traces.points(
+        "Notes",
+        [note.x for note in notes],
+        [note.y for note in notes],
+        circle,
+        mode="markers+text",
+        text=[str(k) for k in range(1, len(notes) + 1)],
+        textposition="middle center",
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
