@@ -50,7 +50,11 @@ class Limit(NamedTuple):
     folds: int = 2
 
 
-LIMITS = {"explore": Limit(words=70, controls=10)}
+LIMITS = {
+    "explore": Limit(words=70, controls=10),
+    "learn": Limit(words=70, controls=12),
+    "lab": Limit(words=115, controls=12),
+}
 
 
 @dataclass(frozen=True)

@@ -272,14 +272,13 @@ def line(estimand: Estimand) -> DeltaGenerator:
             )
             estimand.choices()
             estimand.budget()
-        brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
-        with st.container(horizontal=True, vertical_alignment="center", key="scenario_foot"):
-            beside = _beside_decide(estimand.task)
-            said = " ".join(filter(None, (brief, beside)))
-            if said:
-                st.markdown(f":small[{said}]", width="stretch")
-            foot = st.container(width="content")
         layout.chips(controls.all_changed(estimand.task))
+    with st.container(horizontal=True, vertical_alignment="center", key="scenario_foot"):
+        brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
+        said = " ".join(filter(None, (brief, _beside_decide(estimand.task))))
+        if said:
+            st.markdown(f":small[{said}]", width="content")
+        foot = st.container(width="content")
     return foot
 
 

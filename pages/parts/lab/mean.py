@@ -32,7 +32,7 @@ _SHOWS: dict[Shows, str] = {
     "releases": "Equally likely releases",
     "difference": "Difference",
 }
-_CURVE = 430  # pixels: the first screen with the line above it
+_CURVE = 400  # pixels: the first screen with the line above it
 _METHODS = (
     "The same curves by every method. Noise: the share of privacy noise in the squared error. Last "
     "column: error at every ε of the slider, on a logarithmic scale."
@@ -123,12 +123,11 @@ def beside(view: MeanCurve) -> None:
             ("Floor", floor),
         ):
             if math.isfinite(value):
-                st.metric(label, in_unit(value, unit), help=glossary.of_label(label))
-        odds = odds_words.odds_short(odds_card.of(view.spends))
-        st.metric("Attacker", odds, help=glossary.explain("Odds"))
-    limit = view.limit_of_band(view.step)
-    for k, note in enumerate(view.notes, start=1):
-        st.markdown(f":small[**{k}** {note.text}]", help=limit if k == len(view.notes) else None)
+                st.metric(label, in_unit(value, unit))
+        st.metric("Attacker", odds_words.odds_short(odds_card.of(view.spends)))
+    with st.container(key="lab_notes"):
+        for k, note in enumerate(view.notes, start=1):
+            st.markdown(f":small[**{k}** {note.text}]")
     better.of_a_mean(view, error)
 
 
