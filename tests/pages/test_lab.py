@@ -112,9 +112,9 @@ def test_the_heading_and_the_list_state_what_a_change_gains_by_one_number():
     one, two = (float(study.error[EPSILON_STEPS.index(epsilon)]) for epsilon in (1.0, 2.0))
     before, after = numbers.together((one, two))
     assert re.search(rf"error {re.escape(after)}[^0-9]* instead of {re.escape(before)}", words(at))
-    best = re.search(r": take (\d+) children to reach ([\d.]+)$", at.title[0].value)
+    best = re.search(r": take (\d+) people to reach ([\d.]+)$", at.title[0].value)
     assert at.title[0].value.startswith("Privacy noise is ") and float(best[2]) < one
-    assert f"Take {best[1]} children" in {button.label for button in at.button}
+    assert f"Take {best[1]} people" in {button.label for button in at.button}
 
 
 def test_every_method_stands_in_a_table_with_the_error_of_the_figure():
