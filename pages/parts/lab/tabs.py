@@ -17,6 +17,7 @@ from engine.core.types import Budget
 from engine.language import tags
 from engine.language.grammar import uncapital
 from engine.mechanisms import mechanisms
+from engine.topics.audit import claims
 from pages.parts import audit, reproduce, sweeps
 from pages.parts.compare import cards, pins
 from pages.parts.lab.estimands import Estimand
@@ -282,14 +283,15 @@ def _sweep(estimand: Estimand) -> View:
 
 
 def verify(estimand: Estimand) -> Shown:
-    """Show an attack, coverage, or noise used twice, all on simulated data."""
+    """Show every claim, and an attack, coverage, or noise used twice on simulated data."""
+    audit.claims_table()
     view = page.look(audit.Audited)
     if view is not None:
         view.asks_for_budget = not estimand.has_budget
     page.cards(view, audit.part_choice)
     if view is not None:
         page.cards(view, audit.SECTIONS[view.settings.audit_part])
-    return Shown("Does each claim hold?", page.details(view))
+    return Shown(claims.title(), page.details(view))
 
 
 def papers(estimand: Estimand) -> Shown:
