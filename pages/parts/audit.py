@@ -181,7 +181,7 @@ def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[
 # -- the claims ---------------------------------------------------------------------------------
 
 
-_ROW = (5, 3, 5, 4, 2)  # widths of claim, proof, test, measurement and button
+_ROW = (4, 3, 4, 5, 2)  # widths of claim, proof, test, measurement and button
 
 
 def claims_table() -> None:

@@ -16,7 +16,7 @@ FOCUSED = """() => { let e = document.activeElement;
     while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
     return [e?.id || '', e?.getAttribute('role') || e?.type || '', e?.textContent || ''].join('|'); }"""
 FINGER = 44  # pixels
-COPIED, DISTANCE = "Pupils who have copied", "Distance at age 3"
+COPIED, DISTANCE = "Pupils who have copied", "Distance at age 10"
 
 
 def tab_to(page, wanted):
@@ -92,7 +92,7 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
     page.keyboard.press("Space")
     expect(right).to_contain_text("more likely, but not certain")
     page.keyboard.press("ArrowRight")
-    expect(question(page)).to_contain_text("At each age, how far above or below")
+    expect(question(page)).to_contain_text("How far off is the released mean")
     page.keyboard.press("ArrowLeft")
     expect(question(page)).to_contain_text("What share")
     page.keyboard.press("Escape")

@@ -166,7 +166,7 @@ function seatClass(S, room) {             // the code to scan, and how many have
 
 function median(S) {                      // of a class that guessed one number, once it is revealed
   const values = S.data.guesses.map(([value]) => value).sort((a, b) => a - b), middle = (values.length - 1) / 2;
-  if (!S.isRevealed || !values.length || S.data.guess.is_curve) return '';
+  if (!S.isRevealed || !values.length || S.data.guess.truth.length > 1) return '';
   const half = (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2, {decimals, unit} = S.data.guess;
   const isBetween = Math.abs(+half.toFixed(decimals) - half) > 1e-9;      // of an even number of guesses
   return `, median ${said(S, half, unit, decimals + Number(isBetween))}`;
@@ -372,7 +372,8 @@ function show(S) {
   S.q('#guess').classList.toggle('touched', isTouched(S));
   S.svg.setAttribute('aria-label', `${S.isRevealed ? alt_after : alt} ${ask}`);
   const drawn = points.filter((_, k) => S.moved[k] || !S.isRevealed);
-  const mirror = ([x, y]) => [x, 2 * along(S, 0, S.look.box.bottom, S.look.box.top) - y], sides = guess.is_mirrored ? [drawn, drawn.map(mirror)] : [drawn];
+  const mirror = ([x, y]) => [x, 2 * along(S, 0, S.look.box.bottom, S.look.box.top) - y], both = [drawn, drawn.map(mirror)];
+  const sides = !guess.is_mirrored ? [drawn] : drawn.length > 1 ? both : [both.flat()];    // of one place, a bar
   S.line.setAttribute('d', guess.is_curve ? drawn.length && sides.map(side => `M${side.map(p => p.join(' ')).join('L')}`).join('')
     : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
   S.handles.forEach((node, k) => {
