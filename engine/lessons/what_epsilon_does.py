@@ -65,11 +65,11 @@ class WhatEpsilonDoes(Lesson):
     )
     ask = "How far off is the released mean at age {age}, in {share} of releases?"
     shows = (
-        "At age {age}, {share} of releases stay within **{there} cm** of the non-private mean, and "
-        "within {noise} cm averaged over age. One child moves the mean by **{moved} cm** on "
-        "average. Thin lines are {drawn} "
-        "releases, all equally likely. Between the thick lines are {share} of releases at "
-        "each age taken alone. A whole curve has many chances to leave the band, so only "
+        "At age {age}, {share} of releases stay within **{there} cm** of the non-private mean. "
+        "Averaged over age it is {noise} cm. One child moves the mean by **{moved} cm** on "
+        "average. Thin lines are {drawn} releases, all equally likely. Between the thick lines are "
+        "{share} of releases at each age taken alone. A whole curve has many chances to leave the "
+        "band, so only "
         "{inside} of {drawn} stay inside all the way."
     )
     explains = (

@@ -234,7 +234,7 @@ function counted(text) {                  // what the class has said
 function tellSlide(S) {
   const {slide} = S.data, isAsking = S.step >= QUESTION;
   headline(S);
-  S.q('#steps').textContent = `Step ${S.step + 1} of ${ANSWER + 1}`;
+  tick(S);
   S.q('#guess').classList.toggle('asking', isAsking);
   S.q('#text').replaceChildren(...(isAsking ? options(S)
     : (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(paragraph)));
@@ -242,6 +242,13 @@ function tellSlide(S) {
   S.q('#forth').disabled = S.step === ANSWER && !slide.has_next;
   S.q('#back').disabled = !S.step && !slide.has_previous;
   hintMore(S);
+}
+
+function tick(S) {                        // the step, and how far the hour is
+  const {began, minutes} = S.data.slide ?? {}, step = `Step ${S.step + 1} of ${ANSWER + 1}`;
+  const past = Math.max(0, Math.floor((Date.now() / 1000 - began) / 60));
+  S.q('#steps').textContent = began ? `${step} · minute ${past} of ${minutes}` : step;
+  if (began && !S.clock) S.clock = setInterval(() => S.host.isConnected && S.data.slide ? tick(S) : S.clock = clearInterval(S.clock), 10000);
 }
 
 function hintMore(S) {                    // on a small screen: words below what is seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import segno
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.lessons import Guess, Lesson, Option, Quiz, Worked, heading, neighbours
+from engine.lessons import Guess, Lesson, Option, Quiz, Worked, heading, lessons, neighbours, plan
 from engine.topics.mean import live
 from pages.parts.explore.scene import Scene
 from pages.shared import components
@@ -30,6 +31,7 @@ from pages.shared.state import run, session, settings
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
 _BACK = "back:"  # a teacher's key follows
+_HOUR = "slide_hour"  # session key of when the plan of an hour began, in seconds
 _LED = "slide_led"  # session key of this window's last slide
 _STAGES = {
     "": Stage.GUESS,
@@ -82,6 +84,22 @@ def place(lesson: type[Lesson]) -> str:
 def turn() -> int:
     """Count the restarts of the slides; a restart hides what was revealed."""
     return int(st.session_state.get(_TURN, 0))
+
+
+def begin_hour() -> None:
+    """Let slides follow the plan of an hour, by whose clock they stand."""
+    st.session_state[_HOUR] = time.time()
+    _begin_anew()
+
+
+def _around(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:
+    """Return the lessons before and after on the slides: those of the plan while it is followed."""
+    if _HOUR not in st.session_state or lesson.key not in plan.KEYS:
+        return neighbours(lesson)
+    at = plan.KEYS.index(lesson.key)
+    before, after = plan.KEYS[:at][-1:], plan.KEYS[at + 1 :][:1]
+    found = [lessons.get(keys[0]) if keys else None for keys in (before, after)]
+    return found[0], found[1]
 
 
 def _begin_anew() -> None:
@@ -178,7 +196,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
-    before, after = neighbours(lesson)
+    before, after = _around(lesson)
     closing, filled = lesson.question, worked.filled
     question = Quiz(
         filled(closing.ask),
@@ -198,15 +216,18 @@ def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
         before is not None,
         after is not None,
         place(lesson),
+        st.session_state.get(_HOUR, 0.0),
+        plan.MINUTES,
     )
 
 
 def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     """Carry out the teacher's request on a slide."""
-    before, after = neighbours(lesson)
+    before, after = _around(lesson)
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
+        st.session_state.pop(_HOUR, None)
         if classroom := class_on_screen():  # slides continue at the class's place
             st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
         session.change(presenter="off", lesson=lesson.key)

@@ -14,12 +14,14 @@ from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
 from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
+from pages.shared.components.tiles import Tile, tiles
 
 __all__ = [
     "Budgeted",
     "Chip",
     "Pinning",
     "Said",
+    "Tile",
     "around",
     "arrive",
     "as_json",
@@ -35,4 +37,5 @@ __all__ = [
     "said",
     "slider",
     "strip",
+    "tiles",
 ]

@@ -40,6 +40,9 @@ class Slide:
     has_next: bool
     # start of a reopened slide: "shows", "question" or "answer"; else the guess
     start: str = ""
+    # when the plan of an hour began, in seconds since 1970, and its minutes; 0 without one
+    began: float = 0.0
+    minutes: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,51 @@
+"""What a teacher opens: a class, and the plan of an hour."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.exports.files import lesson_plan
+from engine.lessons import Lesson, lessons, plan, work
+from pages.parts.learn import slides
+from pages.shared.frame import layout
+from pages.shared.server import classroom
+from pages.shared.state import run, session
+
+
+@st.dialog("A class guesses along")
+def open_class(lesson: type[Lesson]) -> None:
+    """Explain a class, and say how phones reach it before anything is projected."""
+    st.markdown(
+        "The slides show a code. Pupils enter it on the page *Learn* and guess on their "
+        "phones. You see how many have guessed, and their guesses once you reveal. They "
+        "are numbers without names, and forgotten when you end the class."
+    )
+    if not classroom.page_for_others("learn"):
+        st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
+    if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:"):
+        seed = session.current().seed
+        slides.begin_class(lesson, seed, run.answer(work, lesson.key, seed))
+        st.rerun()
+
+
+@st.dialog(f"Plan {plan.MINUTES} minutes", width="large")
+def plan_hour() -> None:
+    """Show the plan of an hour, which can be printed, and open its slides."""
+    st.markdown(f"{plan.in_words()}.")
+    layout.table(plan.rows(), height="content")
+    with st.container(horizontal=True):
+        if st.button(
+            "Start the slides", type="primary", key="plan_start", icon=":material/slideshow:"
+        ):
+            slides.begin_hour()
+            session.change(lesson=lessons.get(plan.KEYS[0]).key, learn_part="", presenter="on")
+            st.rerun()
+        st.download_button(
+            "Page to print",
+            lesson_plan(),
+            "privacy-curves-plan.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/print:",
+            key="plan_sheet",
+        )
