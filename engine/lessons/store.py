@@ -31,11 +31,12 @@ def store() -> None:
 
 
 def tiles() -> dict[str, str]:
-    """Draw the picture of every lesson as it is before the guess."""
-    return {lesson.key: _tile(lesson.work(SEED)) for lesson in lessons.all()}
+    """Draw the small picture of every lesson."""
+    return {lesson.key: tile(lesson.work(SEED)) for lesson in lessons.all()}
 
 
-def _tile(worked: Worked) -> str:
+def tile(worked: Worked) -> str:
+    """Draw the picture of a lesson as it is before the guess."""
     guess, bottom = worked.guess, worked.picture.y.low
     handles = zip(guess.places, guess.start, strict=True) if guess.is_curve else ()
     return drawn.still(worked.picture, [*handles] or [(guess.start[0], bottom)])

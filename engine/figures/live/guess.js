@@ -381,7 +381,7 @@ function show(S) {
   const drawn = points.filter((_, k) => S.moved[k] || !S.isRevealed);
   const mirror = ([x, y]) => [x, 2 * along(S, 0, S.look.box.bottom, S.look.box.top) - y], both = [drawn, drawn.map(mirror)];
   const sides = !guess.is_mirrored ? [drawn] : drawn.length > 1 ? both : [both.flat()];    // of one place, a bar
-  S.line.setAttribute('d', guess.is_curve ? drawn.length && sides.map(side => `M${side.map(p => p.join(' ')).join('L')}`).join('')
+  S.line.setAttribute('d', guess.is_curve ? (drawn.length ? sides : []).map(side => `M${side.map(p => p.join(' ')).join('L')}`).join('')
     : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
   S.handles.forEach((node, k) => {
     node.setAttribute('transform', `translate(${points[k].join(' ')})`);

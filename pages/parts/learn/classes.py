@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.exports.files import lesson_plan
-from engine.lessons import Lesson, lessons, plan, work
+from engine.lessons import Lesson, plan, work
 from pages.parts.learn import slides
 from pages.shared.frame import layout
 from pages.shared.server import classroom
@@ -22,10 +22,20 @@ def open_class(lesson: type[Lesson]) -> None:
     )
     if not classroom.page_for_others("learn"):
         st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
-    if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:"):
-        seed = session.current().seed
-        slides.begin_class(lesson, seed, run.answer(work, lesson.key, seed))
+    if st.button(
+        "Open the class",
+        type="primary",
+        key="class_open",
+        icon=":material/slideshow:",
+        on_click=_begin_class,
+        args=(lesson,),
+    ):
         st.rerun()
+
+
+def _begin_class(lesson: type[Lesson]) -> None:
+    seed = session.current().seed
+    slides.begin_class(lesson, seed, run.answer(work, lesson.key, seed))
 
 
 @st.dialog(f"Plan {plan.MINUTES} minutes", width="large")
@@ -35,10 +45,12 @@ def plan_hour() -> None:
     layout.table(plan.rows(), height="content")
     with st.container(horizontal=True):
         if st.button(
-            "Start the slides", type="primary", key="plan_start", icon=":material/slideshow:"
+            "Start the slides",
+            type="primary",
+            key="plan_start",
+            icon=":material/slideshow:",
+            on_click=_begin_hour,
         ):
-            slides.begin_hour()
-            session.change(lesson=lessons.get(plan.KEYS[0]).key, learn_part="", presenter="on")
             st.rerun()
         st.download_button(
             "Page to print",
@@ -49,3 +61,8 @@ def plan_hour() -> None:
             icon=":material/print:",
             key="plan_sheet",
         )
+
+
+def _begin_hour() -> None:
+    slides.begin_hour()
+    session.change(lesson=plan.KEYS[0], learn_part="", presenter="on")

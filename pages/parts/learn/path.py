@@ -51,7 +51,7 @@ def show() -> None:
         )
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(controls.message(problem), icon=":material/error:")
-    components.tiles(
+    chosen = components.tiles(
         [
             components.Tile(
                 lesson.key, capital(lesson.label), lesson.minutes, pictures()[lesson.key]
@@ -59,8 +59,10 @@ def show() -> None:
             for lesson in every
         ],
         "path",
-        _open,
     )
+    if chosen:
+        session.change(lesson=chosen, learn_part="", presenter="off")
+        st.rerun()
 
 
 def _joined() -> None:
@@ -73,11 +75,6 @@ def _joined() -> None:
         st.session_state[_PROBLEM] = problem
     else:
         session.change(class_code=classroom.code, lesson=classroom.poll.lesson, learn_part="")
-
-
-def _open(lesson: str) -> None:
-    """Open the lesson of the tile that was pressed."""
-    session.change(lesson=lesson, learn_part="", presenter="off")
 
 
 # -- the guide: its chapters, the glossary, and a search through both ------------------------------

@@ -247,7 +247,7 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
 def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
     """Open a class and its first slide."""
     _do("open", lesson, poll_of(lesson, seed, worked))
-    session.change(presenter="on")
+    session.change(presenter="on", lesson=lesson.key, learn_part="")
 
 
 def _open_class(poll: Poll) -> None:

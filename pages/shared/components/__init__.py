@@ -10,11 +10,11 @@ from pages.shared.components.chart import as_json, chart, chart_by_step
 from pages.shared.components.figure import figure, picked
 from pages.shared.components.frame import around, frame
 from pages.shared.components.kept import keep, kept
+from pages.shared.components.lesson_tiles import Tile, tiles
 from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
 from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
-from pages.shared.components.tiles import Tile, tiles
 
 __all__ = [
     "Budgeted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,8 +15,8 @@ _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_tiles",
     html='<div id="tiles"></div>',
-    css=(_HERE / "tiles.css").read_text("utf-8"),
-    js=(_HERE / "tiles.js").read_text("utf-8"),
+    css=(_HERE / "lesson_tiles.css").read_text("utf-8"),
+    js=(_HERE / "lesson_tiles.js").read_text("utf-8"),
 )
 
 
@@ -30,17 +30,11 @@ class Tile:
     picture: str  # SVG with colours `var(--pc-role)`
 
 
-def tiles(every: Sequence[Tile], key: str, opened: Callable[[str], None]) -> None:
-    """Draw them; `opened` hears the key of the one that was pressed."""
-
-    def report() -> None:
-        chosen = st.session_state[key].get("opened")
-        if chosen in {tile.key for tile in every}:
-            opened(chosen)
-
-    _component(
+def tiles(every: Sequence[Tile], key: str) -> str:
+    """Draw them; return the key of the one that was pressed, in one run only, or ""."""
+    result = _component(
         key=key,
-        on_opened_change=report,
+        on_opened_change=lambda: None,
         data={
             "tiles": [asdict(tile) for tile in every],
             "colours": {
@@ -49,3 +43,5 @@ def tiles(every: Sequence[Tile], key: str, opened: Callable[[str], None]) -> Non
             },
         },
     )
+    chosen = result.get("opened")
+    return str(chosen) if chosen in {tile.key for tile in every} else ""
