@@ -14,7 +14,7 @@ from engine.lessons.coin_flip import CoinFlip
 from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess, lesson_tiles
-from pages.shared.server import classroom
+from pages.shared.server import class_door, classroom
 from pages.shared.server.classroom import Classrooms, Poll, Stage
 from pages.shared.state import links, run
 from tests.heavy import few
@@ -221,7 +221,8 @@ def test_slides_are_large_have_nothing_around_them_and_are_linked():
 
 @pytest.fixture
 def school(monkeypatch):
-    """No class of another test, and a clock that is turned by hand."""
+    """No class of another test, a clock that is turned by hand, and no network of phones."""
+    monkeypatch.setenv(class_door.ADDRESSES_NAME, "off")
     clock = {"now": 0.0}
     rooms = Classrooms(lambda: clock["now"])
     for module in (slides, lesson_cards.slides, classroom):
@@ -469,28 +470,52 @@ def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypat
         classroom.page_for_others("learn")
 
 
-def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school, monkeypatch):
+def test_where_phones_reach_nothing_no_address_is_projected(school, monkeypatch):
     monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
     _, room = open_class()
     assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
-    assert room["problem"] == classroom.what_to_do() and "ADDRESS=0.0.0.0" in room["problem"]
-    monkeypatch.setenv(classroom.ADDRESS_NAME, "https://curves.example")
-    _, room = open_class()
-    assert not room["problem"]
+    assert "problem" not in room
 
 
-@pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
-def test_a_class_is_opened_above_a_lesson_where_its_teacher_alone_is_told_what_is_missing(
-    school, monkeypatch, address, is_told
+def test_a_door_for_phones_is_open_as_long_as_a_class(school, monkeypatch):
+    monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
+    monkeypatch.setenv(class_door.ADDRESSES_NAME, "127.0.0.1")
+    door = class_door.ClassDoor(school[0])
+    monkeypatch.setattr(slides, "DOOR", door)
+    at, room = open_class()
+    assert room["link"] == f"{door.url}/{room['code']}" and room["qr"].startswith("<svg")
+    assert room["link"].startswith("http://127.0.0.1:") and room["code"] in room["note"]
+    report(at, lesson_cards._SLIDE, asked="end")
+    assert not door.url
+
+
+@pytest.mark.parametrize(
+    ("stated", "found", "proposed", "is_warned"),
+    [
+        ("", "off", (), True),
+        ("", "10.1.2.3", ("10.1.2.3",), False),
+        ("https://curves.example", "10.1.2.3", (), False),
+    ],
+)
+def test_a_teacher_alone_is_told_where_phones_reach_the_class_before_it_opens(
+    school, monkeypatch, stated, found, proposed, is_warned
 ):
-    monkeypatch.setenv(classroom.ADDRESS_NAME, address)
+    monkeypatch.setenv(classroom.ADDRESS_NAME, stated)
+    monkeypatch.setenv(class_door.ADDRESSES_NAME, found)
     at = visit("learn", "lesson-2")
     at.button(key="learn_class").click().run()
-    assert any("ADDRESS=0.0.0.0" in warning.value for warning in at.warning) == is_told
+    assert bool(at.warning) == is_warned
+    offered = [box for box in at.selectbox if box.key == slides.ADDRESS]
+    assert [tuple(box.options) for box in offered] == ([proposed] if proposed else [])
+
+
+@pytest.mark.parametrize("where", ["", "lesson-2"])
+def test_a_class_is_open_three_actions_after_the_menu(school, where):
+    at = visit("learn", where)
+    at.button(key="learn_class").click().run()
     at.button(key="class_open").click().run()
-    assert (
-        picture(at)["mode"] == "slides" and picture(at)["room"] and not picture(at)["is_revealed"]
-    )
+    assert picture(at)["mode"] == "slides" and picture(at)["room"]
+    assert picture(at)["lesson"] == (where[-1:] or "1") and not picture(at)["is_revealed"]
     assert not at.warning
 
 

@@ -151,7 +151,6 @@ function seatClass(S, room) {             // the code to scan, and how many have
   S.q('#address').textContent = room.link;
   const note = paragraph(room.note);
   if (S.q('#join').textContent !== note.textContent) S.q('#join').replaceChildren(...note.childNodes);
-  S.q('#unreached').textContent = room.problem;
   const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} from the class${median(S)}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;

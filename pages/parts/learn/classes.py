@@ -9,6 +9,7 @@ from engine.lessons import Lesson, plan, work
 from pages.parts.learn import slides
 from pages.shared.frame import layout
 from pages.shared.server import classroom
+from pages.shared.server.class_door import addresses
 from pages.shared.state import run, session
 
 
@@ -16,12 +17,12 @@ from pages.shared.state import run, session
 def open_class(lesson: type[Lesson]) -> None:
     """Explain a class, and say how phones reach it before anything is projected."""
     st.markdown(
-        "The slides show a code. Pupils enter it on the page *Learn* and guess on their "
-        "phones. You see how many have guessed, and their guesses once you reveal. They "
-        "are numbers without names, and forgotten when you end the class."
+        "The slides show a code. Pupils scan it and guess on their phones. You see how many have "
+        "guessed, and their guesses once you reveal. They are numbers without names, and "
+        "forgotten when you end the class."
     )
     if not classroom.page_for_others("learn"):
-        st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
+        _where_phones_go()
     if st.button(
         "Open the class",
         type="primary",
@@ -31,6 +32,25 @@ def open_class(lesson: type[Lesson]) -> None:
         args=(lesson,),
     ):
         st.rerun()
+
+
+def _where_phones_go() -> None:
+    """Propose the address at which phones reach this computer; say what to do without one."""
+    found = addresses()
+    if not found:
+        st.warning(
+            "**This computer is in no network that phones could join.** Let pupils raise their "
+            "hands, or connect it to the network of the phones and open this again.",
+            icon=":material/wifi_off:",
+        )
+        return
+    st.selectbox(
+        "Phones reach this computer at",
+        found,
+        key=slides.ADDRESS,
+        help="A small page opens there, for guesses and answers alone, until the class ends. "
+        "Phones must be in the same network.",
+    )
 
 
 def _begin_class(lesson: type[Lesson]) -> None:

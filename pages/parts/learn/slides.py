@@ -17,6 +17,7 @@ from pages.parts.explore.scene import Scene
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
+from pages.shared.server.class_door import DOOR, addresses
 from pages.shared.server.classroom import (
     CLASSROOMS,
     Classroom,
@@ -24,12 +25,12 @@ from pages.shared.server.classroom import (
     Poll,
     Stage,
     page_for_others,
-    what_to_do,
 )
 from pages.shared.state import run, session, settings
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
+ADDRESS = "class_address"  # session key of the address that the teacher chose for phones
 _BACK = "back:"  # a teacher's key follows
 _HOUR = "slide_hour"  # session key of when the plan of an hour began, in seconds
 _LED = "slide_led"  # session key of this window's last slide
@@ -67,6 +68,8 @@ def class_in_words() -> str:
 def end_class() -> None:
     """End it; the guesses are forgotten."""
     CLASSROOMS.end(st.session_state.pop("classroom", ""))
+    if CLASSROOMS.is_empty:
+        DOOR.close()
 
 
 def place(lesson: type[Lesson]) -> str:
@@ -118,6 +121,8 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
         if classroom is not None and not _leads(classroom, poll, stage):
             _follow(classroom)
             st.rerun()
+        if classroom is not None:
+            DOOR.tell(poll, lesson, worked)
         guesses: Sequence[Numbers] = [] if classroom is None else classroom.guesses
         report = guess_picture.guess(
             key,
@@ -180,6 +185,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     """Show the attacker's game as a full-screen slide between its guess and its question."""
     poll, classroom = poll_of(lesson, seed, worked), class_on_screen()
     if classroom is not None:
+        DOOR.tell(poll, lesson, worked)
         _leads(classroom, poll, Stage.SHOWN)  # pupils play as well
     with st.container(key="game_slide", gap="xsmall"):
         components.around("slide")  # its keys press these buttons
@@ -251,17 +257,23 @@ def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
 
 
 def _open_class(poll: Poll) -> None:
+    """Open a class, and a door for phones if they cannot reach the dashboard itself."""
     try:
         st.session_state.classroom = CLASSROOMS.open(poll).code
+        address = st.session_state.get(ADDRESS) or next(iter(addresses()), "")
+        if address and not page_for_others("learn"):
+            DOOR.open(address)
     except InputError as problem:
         st.session_state.class_problem = problem
 
 
 def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
     page = page_for_others("learn")
-    link = f"{page}?s=class-{classroom.code}" if page else ""
-    note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
-    problem = "" if link else what_to_do()
+    link = f"{DOOR.url}/{classroom.code}" if DOOR.url else ""
+    note = f"Scan the code or type the address. The class is **{classroom.code}**"
+    if page or not link:
+        link = f"{page}?s=class-{classroom.code}" if page else ""
+        note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
     return guess_picture.Room(
         classroom.code,
         classroom.key,
@@ -270,7 +282,6 @@ def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
         note,
         count,
         classroom.answers,
-        problem,
     )
 
 

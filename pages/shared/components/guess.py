@@ -59,7 +59,6 @@ class Room:
     note: str  # how to join without it; bold is the only markup
     count: int
     answers: Sequence[int]  # votes for each option of the closing question
-    problem: str = ""  # the reason phones cannot join, with a remedy
 
 
 @dataclass(frozen=True)
