@@ -2,6 +2,7 @@
 // `mount`, which draws, stands above in a function of its own.
 
 const WAIT = 1500, SEAT = 'privacy-curves-seat';   // milliseconds between two looks
+const PATIENT = 4;                        // looks in vain
 const ASK = 0, QUESTION = 2, ANSWER = 3;           // stages of a lesson, as the server counts them
 const at = id => document.getElementById(id), code = location.pathname.split('/')[1];
 const root = at('host').attachShadow({mode: 'open'}), seat = seated();
@@ -62,12 +63,13 @@ function show(state) {
   }));
 }
 
-let timer = null;
+let timer = null, missed = 0;
 async function look() {
   clearTimeout(timer);
   const answer = await fetch(`/${code}/now?seat=${seat}&tag=${drawing?.tag ?? ''}`).catch(() => null);
-  if (answer?.status === 404) {
-    at('ask').textContent = 'This class has ended';
+  missed = answer ? 0 : missed + 1;
+  if (answer?.status === 404 || missed > PATIENT) {
+    at('ask').textContent = answer ? 'This class has ended' : 'This class has ended, or cannot be reached. Load the page to try again.';
     for (const id of ['host', 'story', 'options']) at(id).hidden = true;
     return;
   }
