@@ -31,7 +31,7 @@ function node(tag, text, className = '') {
 async function send(what, value) {
   const answer = await fetch(`/${code}/${what}`, {method: 'POST', headers: {'Content-Type': 'application/json'},
     body: JSON.stringify({seat, value})}).catch(() => null);
-  at('said').textContent = answer?.ok ? '' : answer ? (await answer.json()).problem : 'The class cannot be reached. Try again.';
+  if (!answer?.ok) at('said').textContent = answer ? (await answer.json()).problem : 'The class cannot be reached. Try again.';
   look();
 }
 
@@ -52,6 +52,7 @@ function show(state) {
       parentElement: root, setStateValue: () => {}, setTriggerValue: (kind, sent) => { if (kind === 'sent') send('guess', sent.values); }});
     return;
   }
+  at('said').textContent = state.answered === null || isTold ? '' : 'Your answer has arrived. You can change it until the right one is shown.';
   at('options').replaceChildren(...state.options.map(({text, why, right}, k) => {
     const item = document.createElement('li'), button = node('button', `${right ? '**Right:** ' : ''}${text}`, k === state.answered ? 'chosen' : '');
     button.type = 'button';
