@@ -12,7 +12,7 @@ TALK = {
     "1": "Who would answer honestly now, and why?",
     "2": "Which published mean about yourself would you mind?",
     "5": "Would your hospital trust a centre? What does it pay if not?",
-    "8": "How many right guesses would convince you?",
+    "8": "How accurate must an attacker be to worry you?",
 }  # what a class talks about after each lesson
 KEYS = tuple(TALK)
 

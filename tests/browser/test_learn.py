@@ -53,9 +53,7 @@ def question(page):
 
 
 @pytest.mark.slow
-def test_a_teacher_projects_a_lesson_in_three_interactions_and_steps_by_keyboard(
-    server, open_app
-):
+def test_a_teacher_projects_a_lesson_in_three_interactions_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
     press_in_sight(page.get_by_role("link", name="Learn", exact=True))  # 1
     expect(tile(page, 8)).to_be_in_viewport(ratio=1)  # so is each of the eight

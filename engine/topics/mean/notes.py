@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures.traces import plain
 from engine.language import quality
 from engine.language.grammar import capital, escape, uncapital
 from engine.language.numbers import in_unit, percent, together, with_unit
@@ -92,7 +91,7 @@ def notes(answer: MeanAnswer, budget: int) -> list[Note]:
 
 
 def _note(answer: MeanAnswer, at: int, edge: Array, text: str) -> Note:
-    x, y = plain(np.array([answer.times[at], edge[at]]))
+    x, y = (float(f"{value:.5g}") for value in (answer.times[at], edge[at]))
     return Note(x, y, escape(text))
 
 

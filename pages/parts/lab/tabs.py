@@ -201,7 +201,10 @@ def _all_methods() -> None:
 
 
 _KEY = "w_tab"
-_COMPARED = {"methods": "Which method errs least?", "sweep": "What makes the error of the {} fall?"}
+_COMPARED = {
+    "methods": "Which method has the smallest error?",
+    "sweep": "What makes the error of the {} fall?",
+}
 _COMPARISONS = {"methods": "Methods side by side", "sweep": "Error along one setting"}
 
 
