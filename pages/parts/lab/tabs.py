@@ -210,7 +210,7 @@ _COMPARISONS = {"methods": "Methods side by side", "sweep": "Error along one set
 
 @dataclass(frozen=True)
 class Shown:
-    """What a tab says above itself, and what the drawer holds of it."""
+    """The heading of a tab, and its contents of the drawer."""
 
     finding: str
     details: list[Detail]

@@ -1,4 +1,4 @@
-"""What a teacher opens: a class, and the plan of an hour."""
+"""Dialogs of a teacher: a class, and the plan of an hour."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def show() -> None:
         st.error(controls.message(problem), icon=":material/error:")
     chosen = components.tiles(
         [
-            components.Tile(
+            components.LessonTile(
                 lesson.key, capital(lesson.label), lesson.minutes, pictures()[lesson.key]
             )
             for lesson in every

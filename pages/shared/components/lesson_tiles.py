@@ -21,7 +21,7 @@ _component = st.components.v2.component(
 
 
 @dataclass(frozen=True)
-class Tile:
+class LessonTile:
     """A lesson on the path."""
 
     key: str
@@ -30,7 +30,7 @@ class Tile:
     picture: str  # SVG with colours `var(--pc-role)`
 
 
-def tiles(every: Sequence[Tile], key: str) -> str:
+def tiles(every: Sequence[LessonTile], key: str) -> str:
     """Draw them; return the key of the one that was pressed, in one run only, or ""."""
     result = _component(
         key=key,

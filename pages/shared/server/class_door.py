@@ -63,7 +63,7 @@ def _is_open(address: str) -> bool:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What phones are shown of a lesson: its drawing, and its words."""
+    """Drawing and words of a lesson, for phones."""
 
     drawing: dict[str, Any]
     story: list[str]
