@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from engine.exports.one_file import digest, themes
+from engine.exports.one_file import themes
 from engine.figures.live import part
-from engine.templates import render
+from engine.templates import digest, render
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def claims_table() -> None:
             _claim(k, claim)
 
 
-def _claim(k: int, claim: claims.Claim) -> None:
+def _claim(k: int, claim: claims.ProductClaim) -> None:
     text, proof, test, measured, button = st.columns(_ROW, vertical_alignment="center")
     text.markdown(f"**{claim.text}**")
     if claim.method_of_proof:
@@ -222,7 +222,7 @@ def _claim(k: int, claim: claims.Claim) -> None:
     )
 
 
-def _attack_claim(claim: claims.Claim) -> None:
+def _attack_claim(claim: claims.ProductClaim) -> None:
     """Show the attack on a claim, and start it at once."""
     if claim.part == claims.ATTACK:
         session.change(audit_part=claim.part, audited_method=claim.subject, planted_fault="")

@@ -14,7 +14,7 @@ _NOTES = "docs/methods/"
 
 
 @dataclass(frozen=True)
-class Claim:
+class ProductClaim:
     """A sentence that must hold, and what speaks for it."""
 
     text: str
@@ -54,7 +54,7 @@ _EVERY = (
 _FAULTS = "tests/audit/test_broken.py::test_every_broken_variant_is_caught"
 
 CLAIMS = (
-    Claim(
+    ProductClaim(
         "Releasing a mean curve spends at most ε",
         "docs/methods/adaptive_mean.md",
         _WHY,
@@ -62,7 +62,7 @@ CLAIMS = (
         ATTACK,
         "adaptive_mean.mean_function",
     ),
-    Claim(
+    ProductClaim(
         "Releasing a survival curve spends at most ε",
         "docs/methods/noisy_counts.md",
         _WHY,
@@ -70,7 +70,7 @@ CLAIMS = (
         ATTACK,
         "noisy_counts.survival",
     ),
-    Claim(
+    ProductClaim(
         "Sites send noised messages and nothing else",
         "docs/methods/noisy_gradient_mean.md",
         _WHY,
@@ -78,15 +78,17 @@ CLAIMS = (
         ATTACK,
         "noisy_gradient_mean.mean_function",
     ),
-    Claim(
+    ProductClaim(
         "The order of a file reveals nobody",
         "engine/release/random_order.py",
         "*Proof.*",
         "tests/release/test_random_order.py::"
         "test_every_order_is_equally_likely_whatever_the_order_of_the_file",
     ),
-    Claim("Every release draws new noise", "docs/methods/adaptive_mean.md", _WHY, _FAULTS, REUSE),
-    Claim(
+    ProductClaim(
+        "Every release draws new noise", "docs/methods/adaptive_mean.md", _WHY, _FAULTS, REUSE
+    ),
+    ProductClaim(
         "95 % bands include the whole mean curve",
         "docs/methods/adaptive_mean.md",
         "## Guarantee",
@@ -100,7 +102,7 @@ CLAIMS = (
             "the tight band holds nearly nowhere",
         ),
     ),
-    Claim(
+    ProductClaim(
         "95 % intervals include each sparse coefficient",
         "docs/methods/sparse_inference.md",
         _WHY,

@@ -141,6 +141,7 @@ def methods(view: MeanCurve) -> None:
     st.subheader("Methods", anchor=False, help=_METHODS)
 
     def draw(known: Mapping[int, MeanAnswer | str]) -> None:
+        found: dict[methods_topic.Tile, MeanAnswer | str]
         found = {tile: view.answer for tile in every if tile.label == chosen}
         found |= {others[k]: answer for k, answer in known.items()}
         table = methods_table(found, view.budget.epsilon, view.facts, view.settings.group_size)
