@@ -1,17 +1,16 @@
-"""Lab: everything about one estimand, in five tabs."""
+"""Lab: everything about one estimand, in five tabs, under what the open one finds."""
 
 import streamlit as st
 
 from pages.parts.lab import estimands, tabs
 from pages.shared.frame import drawer, page
 
-page.begin("Lab")
+heading = st.container()
+page.begin("")
 estimand = estimands.chosen()
-left, right = st.columns([3, 9], gap="medium")
-with left:
-    foot = estimands.panel(estimand)
-with right:
-    details = tabs.show(estimand)
+foot = estimands.line(estimand)
+shown = tabs.show(estimand)
+heading.title(shown.finding, anchor=False)
 with foot:
-    drawer.button(details, "All settings and details", "details", ":material/tune:")
-drawer.show(details)
+    drawer.button(shown.details, "All settings", "details", ":material/tune:")
+drawer.show(shown.details)

@@ -53,6 +53,8 @@ class Limit(NamedTuple):
 LIMITS = {
     "explore": Limit(words=70, controls=10),
     "decide": Limit(words=104, controls=13),  # four of these words are above the memo
+    "learn": Limit(words=70, controls=12),
+    "lab": Limit(words=115, controls=12),
 }
 
 

@@ -86,7 +86,7 @@ def running(
         f"http://127.0.0.1:{port}{base}",
         log,
         STREAMLIT_SERVER_BASE_URL_PATH=base,
-        **environment,
+        **{"PRIVACY_CURVES_CLASS_ADDRESS": "127.0.0.1", **environment},
     ) as server:
         yield server
 

@@ -11,7 +11,7 @@ from engine import __version__
 from engine.figures import drawn
 from engine.language.grammar import safe_cell
 from engine.language.numbers import named
-from engine.lessons import Lesson, Worked, heading
+from engine.lessons import Lesson, Worked, heading, plan
 from engine.templates import render
 from engine.topics.mean.answer import MeanAnswer
 
@@ -92,4 +92,11 @@ def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") 
         unit=lesson.unit[0],
         budget=worked.budget,
         seed=seed,
+    ).encode()
+
+
+def lesson_plan() -> bytes:
+    """An hour of lessons for the teacher to print: when each begins, and what to talk about."""
+    return render(
+        "plan", title=f"Plan for {plan.MINUTES} minutes", said=plan.in_words(), rows=plan.rows()
     ).encode()

@@ -267,7 +267,7 @@ def page(
     markup, style = map(part, drawing)
     files = dict(carried or {})
     parts = {"sent": dict(sent), "html": markup, "css": style, "files": files}
-    page_style = _themes() + part("page.css")
+    page_style = themes() + part("page.css")
     program = _program(script)
     document = render(
         template,
@@ -292,7 +292,7 @@ def _program(script: str) -> str:
     )
 
 
-def _themes() -> str:
+def themes() -> str:
     """Write the colours of both themes: the reader's, unless the page states one."""
     light, dark = (
         "{ " + "; ".join(f"--st-{k}: {v}" for k, v in page_variables(theme, _FONT).items()) + " }\n"

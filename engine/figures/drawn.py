@@ -105,6 +105,8 @@ PRESENTED, PRESENTED_NARROW = (
 )
 PRESENTED_HIGH = DrawingSize(720, 560, 17, 1.36, 4.2)
 PRINTED = DrawingSize(700, 370, dot=3)
+TILE = DrawingSize(280, 120, dot=2.4)
+_HANDLE = 11  # pixels of a side
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,27 @@ def svg(picture: Picture, look: DrawingSize, name: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {look.height}" '
         f'font-size="{look.text:g}" fill="none"><defs>{clip}</defs>{"".join(parts)}</svg>'
+    )
+
+
+def still(picture: Picture, handles: Sequence[tuple[float, float]] = ()) -> str:
+    """Draw lines and dots as they are before a guess, and its handles, without axes and words."""
+    look = TILE
+    box = PlotArea(8, look.width - 8, 8, look.height - 8)
+    marks = [mark for mark in picture.marks if not mark.after and mark.shape != "note"]
+    parts = [_mark(mark, picture, box, look) for mark in marks]
+    for x, y in handles:
+        across, down = (
+            float(box.x(picture.x, np.array(x))) - _HANDLE / 2,
+            float(box.y(picture.y, np.array(y))) - _HANDLE / 2,
+        )
+        parts.append(
+            f'<rect x="{across:.1f}" y="{down:.1f}" width="{_HANDLE}" height="{_HANDLE}" '
+            'style="fill:var(--pc-room)"/>'
+        )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {look.height}" '
+        f'fill="none">{"".join(parts)}</svg>'
     )
 
 

@@ -235,36 +235,6 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
     )
 
 
-def budget_ratio(
-    facts: PublicFacts,
-    epsilon: float,
-    error: float,
-    baseline: float | None,
-    half: float | None,
-    double: float | None,
-) -> str:
-    """Compare this budget with none, half and double, beside the error chart.
-
-    Errors without privacy, and at half and double the budget, are None if unknown.
-    """
-    unit = escape(facts.value_unit)
-    if baseline is None:
-        text = f"At ε = {epsilon:g} the error is **{in_unit(error, unit)}**."
-    elif error <= 1.1 * baseline:
-        text = "Privacy costs almost no accuracy here."
-    else:
-        text = (
-            f"At ε = {epsilon:g} the error is **{times(error / baseline)}** what it would be "
-            "without privacy."
-        )
-    parts = [
-        f"{in_unit(value, unit)} at ε = {other:g}"
-        for other, value in ((epsilon / 2, half), (2 * epsilon, double))
-        if value is not None
-    ]
-    return f"{text} It would be {' and '.join(parts)}." if parts else text
-
-
 def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
     """Say that a band (k,) has room for a constant curve, as very wide bounds make it.
 

@@ -1,4 +1,4 @@
-"""Makes anew the simulated errors that lessons show, and writes them: a test compares the two.
+"""Makes anew the errors and small pictures of lessons, and writes them: a test compares the two.
 
 ``python -c "from engine.lessons.store import store; store()"`` writes the file.
 """
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.lessons import many_sites, when_privacy_is_free
-from engine.lessons.stored_errors import SEED, STORED, Make
+from engine.figures import drawn
+from engine.lessons import Worked, lessons, many_sites, when_privacy_is_free
+from engine.lessons.stored_errors import SEED, STORED, TILES, Make
 
 
 def makers() -> dict[str, Make]:
@@ -26,6 +27,19 @@ def store() -> None:
         for name, make in makers().items()
     ]
     STORED.write_text("{" + ",\n ".join(lines) + "}\n", "utf-8")
+    TILES.write_text(json.dumps(tiles(), indent=0) + "\n", "utf-8")
+
+
+def tiles() -> dict[str, str]:
+    """Draw the small picture of every lesson."""
+    return {lesson.key: tile(lesson.work(SEED)) for lesson in lessons.all()}
+
+
+def tile(worked: Worked) -> str:
+    """Draw the picture of a lesson as it is before the guess."""
+    guess, bottom = worked.guess, worked.picture.y.low
+    handles = zip(guess.places, guess.start, strict=True) if guess.is_curve else ()
+    return drawn.still(worked.picture, [*handles] or [(guess.start[0], bottom)])
 
 
 def _plain(values: Any) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from engine.core.types import Array
 
 STORED = Path(__file__).parents[2] / "data" / "lessons.json"
+TILES = STORED.with_name("lesson_tiles.json")
 SEED = 1
 Make = Callable[[int], Sequence[Any]]  # numbers of a seed, as arrays or alone
 
@@ -32,3 +33,10 @@ def numbers_of(name: str, seed: int, make: Make) -> list[Array]:
 def _stored() -> dict[str, Any]:
     numbers: dict[str, Any] = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
     return numbers
+
+
+@cache
+def tiles() -> dict[str, str]:
+    """Return the small picture of every lesson, as SVG with colours `var(--pc-role)`."""
+    pictures: dict[str, str] = json.loads(TILES.read_text("utf-8"))
+    return pictures

@@ -22,7 +22,7 @@ METHOD = AdaptiveMean()
 EPSILONS = (0.3, 1.0, 3.0)  # shown is the middle one
 DELTA = 1 / SOURCE.n_curves**2
 _AT = 1
-_AGES = (3.0, 6.0, 9.0, 12.0, 15.0, 17.0)
+_AGE = 10.0  # at which the visitor guesses
 
 
 def _moved_by_one_child(seed: int) -> Array:
@@ -63,12 +63,13 @@ class WhatEpsilonDoes(Lesson):
         "building blocks.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.",
     )
-    ask = "At each age, how far above or below the non-private mean do {share} of releases stay?"
+    ask = "How far off is the released mean at age {age}, in {share} of releases?"
     shows = (
-        "Averaged over age, the distance within which {share} of releases stay is **{noise} "
-        "cm**. One child moves the mean by **{moved} cm** on average. Thin lines are {drawn} "
-        "releases, all equally likely. Between the thick lines are {share} of releases at "
-        "each age taken alone. A whole curve has many chances to leave the band, so only "
+        "At age {age}, {share} of releases stay within **{there} cm** of the non-private mean. "
+        "Averaged over age it is {noise} cm. One child moves the mean by **{moved} cm** on "
+        "average. Thin lines are {drawn} releases, all equally likely. Between the thick lines are "
+        "{share} of releases at each age taken alone. A whole curve has many chances to leave the "
+        "band, so only "
         "{inside} of {drawn} stay inside all the way."
     )
     explains = (
@@ -108,6 +109,7 @@ class WhatEpsilonDoes(Lesson):
         errors = together(releases.study.error.tolist())
         apart = np.abs(releases.releases[_AT] - releases.ordinary)
         inside = apart <= half  # (releases, points)
+        truth = float(np.interp(_AGE, releases.times, half))
         moved, noise = together([_over_the_curve(shift), _over_the_curve(half)])
         words = {
             "n": str(SOURCE.n_curves),
@@ -123,16 +125,17 @@ class WhatEpsilonDoes(Lesson):
             "drawn": str(len(inside)),
             "inside": str(int(inside.all(axis=1).sum())),
             "share": "95 %",
+            "age": f"{_AGE:g}",
+            "there": f"{truth:.1f}",
         }
         top = float(np.ceil(max(1.6 * half.max(), apart.max())))
-        truth = np.interp(_AGES, releases.times, half)
         guess = Guess(
-            tuple(truth.tolist()),
-            (0.9 * top,) * len(_AGES),
-            tuple(f"Distance at age {age:g}" for age in _AGES),
+            (truth,),
+            (0.9 * top,),
+            (f"Distance at age {_AGE:g}",),
             close=0.35,
             step=0.1,
-            places=_AGES,
+            places=(_AGE,),
             unit="cm",
             decimals=1,
             is_mirrored=True,

@@ -10,6 +10,7 @@ from typing import Any, TypeVarTuple
 
 import streamlit as st
 
+from engine import handbook
 from engine.audit import Progress, Report, broken
 from engine.core.errors import InputError
 from engine.core.identity import digest
@@ -19,25 +20,26 @@ from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.topics.audit import answer as audit_topic
-from engine.topics.audit import charts, words
+from engine.topics.audit import charts, claims, words
 from engine.topics.audit.answer import Attack, AuditedMethod
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_charts
 from engine.topics.reuse import words as reuse_words
+from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.frame.timed import progress, visitor
 from pages.shared.server.jobs import Job, jobs
-from pages.shared.state import links, run, session, settings
+from pages.shared.state import lab_tasks, links, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 Ts = TypeVarTuple("Ts")
 
-_PUBLISH = Path(__file__).parents[1] / "publish.py"
+_PUBLISH, _LAB = (Path(__file__).parents[1] / f"{page}.py" for page in ("publish", "lab"))
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
@@ -176,6 +178,66 @@ def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[
     return mechanism, source or method.usual_source()
 
 
+# -- the claims ---------------------------------------------------------------------------------
+
+
+_ROW = (4, 3, 4, 5, 2)  # widths of claim, proof, test, measurement and button
+
+
+def claims_table() -> None:
+    """Show every claim of the product with its proof, test, measured coverage and attack."""
+    with st.container(key="claims", gap="xsmall"):
+        heads = ("Claim", "Proof", "Test", "Attack · measured coverage", "")
+        for column, head in zip(st.columns(_ROW), heads, strict=True):
+            column.markdown(f":small[{head}]")
+        for k, claim in enumerate(claims.CLAIMS):
+            _claim(k, claim)
+
+
+def _claim(k: int, claim: claims.ProductClaim) -> None:
+    text, proof, test, measured, button = st.columns(_ROW, vertical_alignment="center")
+    text.markdown(f"**{claim.text}**")
+    if claim.method_of_proof:
+        proof.page_link(
+            _LAB,
+            label=handbook.method(claim.method_of_proof).title,
+            icon=":material/function:",
+            query_params={"s": f"tab-theory~theory-notes~about-{claim.method_of_proof}"},
+            help=f"{claim.proof}: {claim.section.lstrip('# ')}",
+        )
+    else:
+        proof.markdown(f":small[`{claim.proof}`]")
+    file, _, name = claim.test.partition("::")
+    test.markdown(f":small[{name.removeprefix('test_').replace('_', ' ')}]", help=f"`{file}`")
+    measured.markdown(f":small[{claim.attacked}{f'. **{claim.measured}**' * bool(claim.measured)}]")
+    if not claim.part:
+        return
+    button.button(
+        "Attack it",
+        key=f"claim_{k}",
+        on_click=_attack_claim,
+        args=(claim,),
+        width="stretch",
+        help="Runs below, on simulated data.",
+    )
+
+
+def _attack_claim(claim: claims.ProductClaim) -> None:
+    """Show the attack on a claim, and start it at once."""
+    if claim.part == claims.ATTACK:
+        session.change(audit_part=claim.part, audited_method=claim.subject, planted_fault="")
+        view = Audited()
+        _start_attack(view.make_attack())
+    elif claim.part == claims.COVERAGE:
+        task = coverage_topic.KINDS[claim.subject].task
+        session.change(**lab_tasks.settings_of(task))
+        session.change(audit_part=claim.part, coverage_limits=claim.subject)
+        _start_repetitions(Audited())
+    else:
+        session.change(audit_part=claim.part)
+    components.arrive()
+
+
 # -- above all parts ----------------------------------------------------------------------------
 
 
@@ -305,30 +367,33 @@ def _variant_choice(view: Audited) -> None:
     )
 
 
-def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
-    def run_one(attack: Attack) -> Callable[[], None]:
-        return lambda: _start(
-            _key(attack),
-            audit_topic.steps_of,
-            attack,
-            audit_topic.TRIES,
-            audit_topic.RUNS,
-            audit_topic.SECONDS,
-            total=attack.steps,
-        )
+def _start_attack(attack: Attack) -> None:
+    _start(
+        _key(attack),
+        audit_topic.steps_of,
+        attack,
+        audit_topic.TRIES,
+        audit_topic.RUNS,
+        audit_topic.SECONDS,
+        total=attack.steps,
+    )
 
+
+def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Run the attack",
             icon=":material/play_arrow:",
             key="audit_run",
-            on_click=run_one(honest),
+            on_click=_start_attack,
+            args=(honest,),
         )
         st.button(
             "Attack the planted fault",
             icon=":material/bug_report:",
             key="audit_planted",
-            on_click=run_one(planted),
+            on_click=_start_attack,
+            args=(planted,),
             disabled=not view.variant,
             help=None if view.variant else "Choose a fault above.",
         )
@@ -444,18 +509,16 @@ def coverage_section(view: Audited) -> None:
     layout.prose(coverage_words.INTRO)
     _limits(view)
     experiment = _coverage_experiment(view)
-    key = digest(("coverage", experiment))
     repeats = coverage_topic.REPEATS
     st.button(
         f"Repeat {repeats} times",
         icon=":material/play_arrow:",
         key="audit_repeat",
-        on_click=lambda: _start(
-            key, coverage_topic.repetitions, experiment, total=repeats // coverage_topic.EACH
-        ),
+        on_click=_start_repetitions,
+        args=(view,),
     )
     controls.show_problem("audit")
-    job = _started(key)
+    job = _started(_repetitions_key(experiment))
     if job is None:
         layout.empty(
             f"How many of {repeats} bands miss the truth. Press *Repeat {repeats} "
@@ -463,6 +526,16 @@ def coverage_section(view: Audited) -> None:
         )
         return
     progress(job, lambda result: _misses(view, result), "Repetitions, ten at a time")
+
+
+def _repetitions_key(experiment: coverage_topic.Experiment) -> str:
+    return digest(("coverage", experiment))
+
+
+def _start_repetitions(view: Audited) -> None:
+    experiment = _coverage_experiment(view)
+    total = coverage_topic.REPEATS // coverage_topic.EACH
+    _start(_repetitions_key(experiment), coverage_topic.repetitions, experiment, total=total)
 
 
 def _limits(view: Audited) -> None:

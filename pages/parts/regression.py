@@ -414,7 +414,8 @@ def choices() -> None:
     if isinstance(simulated, SimulatedReadings):
         _simulated(simulated)
     method_choice()
-    _rows()
+    with st.popover("Sizes and ε", width="stretch"):
+        _rows()
 
 
 def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:

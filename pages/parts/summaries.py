@@ -114,15 +114,15 @@ def choices() -> None:
     """Choose the summary, its records, and the method to examine."""
     current = session.current()
     controls.bound(
-        st.segmented_control,
+        st.selectbox,
         "What to publish",
         current.summary_task,
-        lambda key: session.change(summary_task=key or current.summary_task),
+        lambda key: session.change(summary_task=key),
         "summary",
         options=tasks.SUMMARIES,
         format_func=lambda key: TASKS[key].result,
+        help=TASKS[current.summary_task].meaning,
     )
-    st.markdown(TASKS[current.summary_task].meaning)
     controls.source_choice(task())
     controls.mechanism_choice(task())
 

@@ -16,7 +16,7 @@ FOCUSED = """() => { let e = document.activeElement;
     while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
     return [e?.id || '', e?.getAttribute('role') || e?.type || '', e?.textContent || ''].join('|'); }"""
 FINGER = 44  # pixels
-COPIED, DISTANCE = "Pupils who have copied", "Distance at age 3"
+COPIED, DISTANCE = "Pupils who have copied", "Distance at age 10"
 
 
 def tab_to(page, wanted):
@@ -29,10 +29,8 @@ def tab_to(page, wanted):
 
 
 def tile(page, lesson):
-    """What shows a lesson as slides, on the path."""
-    return page.get_by_role("radiogroup", name=f"Lesson {lesson} of 8").get_by_role(
-        "radio", name="Slides"
-    )
+    """What opens a lesson, on the path."""
+    return page.locator("#tiles button").nth(lesson - 1)
 
 
 def press_in_sight(control):
@@ -55,13 +53,12 @@ def question(page):
 
 
 @pytest.mark.slow
-def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_steps_by_keyboard(
-    server, open_app
-):
+def test_a_teacher_projects_a_lesson_in_three_interactions_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
     press_in_sight(page.get_by_role("link", name="Learn", exact=True))  # 1
     expect(tile(page, 8)).to_be_in_viewport(ratio=1)  # so is each of the eight
     press_in_sight(tile(page, 1))  # 2
+    page.get_by_role("button", name="Show as slides").click()  # 3
     expect(question(page)).to_have_text("What share of the pupils has really copied?")
     expect(page).to_have_url(re.compile("presenter-on"))
     menu = page.get_by_role("link", name="Explore", exact=True).bounding_box()
@@ -92,7 +89,7 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
     page.keyboard.press("Space")
     expect(right).to_contain_text("more likely, but not certain")
     page.keyboard.press("ArrowRight")
-    expect(question(page)).to_contain_text("At each age, how far above or below")
+    expect(question(page)).to_contain_text("How far off is the released mean")
     page.keyboard.press("ArrowLeft")
     expect(question(page)).to_contain_text("What share")
     page.keyboard.press("Escape")
@@ -105,13 +102,12 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
 def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browser, open_app):
     teacher = open_app(f"{server.url}/learn?s=lesson-1")
     teacher.get_by_role("button", name="Open a class").click()
-    expect(teacher.get_by_text("Phones cannot reach")).to_be_visible()
+    expect(teacher.get_by_text("Phones reach this computer at")).to_be_visible()
     teacher.get_by_role("button", name="Open the class").click()
     expect(question(teacher)).to_be_visible()
     words = teacher.locator("#class")
-    expect(words).to_contain_text("Join on the page Learn of Privacy Curves with the code")
-    assert "127.0.0.1" not in words.inner_text()  # no link to itself
-    expect(words).to_contain_text("ADDRESS=0.0.0.0")
+    expect(words).to_contain_text("Scan the code or type the address")
+    assert server.url not in words.inner_text()  # not the dashboard
     expect(
         teacher.locator("dialog .handle")
     ).to_be_hidden()  # the pupils guess, and no number leads them
@@ -120,6 +116,7 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
         open_app(f"{server.url}/learn{place}", viewport=PHONE, **touch)
         for place, touch in ((f"?s=class-{code}", {}), ("", {"has_touch": True}))
     ]
+    pupils[1].get_by_role("button", name="Join a class").click()
     field = pupils[1].get_by_label("Class code")
     field.fill(code.lower())
     field.press("Enter")
@@ -135,7 +132,6 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
         expect(pupil.get_by_role("button", name="Change my guess")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(0)
     expect(teacher.get_by_text("2 guesses")).to_be_visible()
-    expect(words).to_contain_text("ADDRESS=0.0.0.0")  # others may wait for it still
     expect(teacher.locator(".room circle")).to_have_count(0)
     teacher.keyboard.press("Space")
     expect(teacher.locator(".room circle")).to_have_count(2)
@@ -209,14 +205,69 @@ def test_a_pupil_who_guesses_alone_is_shown_no_guesses_of_a_class(server, open_a
     expect(pupil.locator(".room circle")).to_have_count(0)
 
 
-def test_numbers_of_lessons_stand_in_one_line_however_long_their_titles_are(server, open_app):
+@pytest.mark.slow
+def test_a_class_is_open_in_three_actions_and_a_phone_guesses_and_answers_at_its_own_address(
+    server, open_app
+):
+    teacher = open_app(server.url)
+    press_in_sight(teacher.get_by_role("link", name="Learn", exact=True))  # 1
+    press_in_sight(teacher.get_by_role("button", name="Open a class"))  # 2
+    teacher.get_by_role("button", name="Open the class").click()  # 3
+    link = teacher.locator("#address")
+    expect(link).to_contain_text("http://127.0.0.1:")
+    phone = open_app(link.inner_text(), stands=False, viewport=PHONE, has_touch=True)
+    handle = phone.get_by_role("slider", name=COPIED)
+    send = phone.get_by_role("button", name="Send my guess")
+    expect(send).to_be_disabled()
+    within_reach(handle).focus()
+    phone.keyboard.press("PageDown")
+    within_reach(send).click()
+    expect(phone.get_by_text("Your guess has arrived")).to_be_visible()
+    expect(teacher.get_by_text("1 guess from the class")).to_be_visible()
+    teacher.keyboard.press("Space")
+    expect(phone.get_by_text("Your guess was off by")).to_be_visible()
+    expect(phone.get_by_text("have really copied")).to_be_visible()
+    settle(teacher)
+    teacher.keyboard.press("Space")
+    within_reach(phone.get_by_role("button", name="more likely, but not certain")).click()
+    expect(phone.get_by_text("Your answer has arrived")).to_be_visible()
+    expect(teacher.get_by_text("1 answer from the class")).to_be_visible()
+    teacher.keyboard.press("Space")
+    expect(phone.get_by_text("Right: It is more likely")).to_be_visible()
+    assert overhang(phone.locator("html")) == 0
+    assert phone.problems == [] and phone.outside == [] and teacher.problems == []
+    teacher.get_by_role("button", name="End the class").click()
+    expect(phone.get_by_role("heading", level=1)).to_contain_text("This class has ended")
+
+
+def test_tiles_have_pictures_and_tick_a_lesson_once_a_guess_is_revealed(server, open_app):
     page = open_app(f"{server.url}/learn")
-    expect(tile(page, 8)).to_be_visible()
-    tops = [
-        page.get_by_text(str(lesson), exact=True).first.bounding_box()["y"]
-        for lesson in range(1, 9)
-    ]
-    assert len(set(tops[:4])) == len(set(tops[4:])) == 1
+    expect(page.locator("#tiles svg")).to_have_count(8)
+    expect(page.locator("#tiles")).not_to_contain_text("done")
+    press_in_sight(tile(page, 1))
+    handle = page.get_by_role("slider", name=COPIED)
+    handle.focus()
+    page.keyboard.press("PageDown")
+    page.get_by_role("button", name="Reveal").click()
+    page.get_by_role("button", name="All lessons").click()
+    expect(tile(page, 1)).to_contain_text("done")
+    expect(page.locator("#tiles button", has_text="done")).to_have_count(1)
+    assert page.problems == []
+
+
+@pytest.mark.slow
+def test_the_second_lesson_asks_one_number_and_draws_without_a_guess(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-2")
+    expect(page.get_by_role("slider", name=DISTANCE)).to_be_visible()
+    assert page.locator(".handle").count() == 1
+    page.get_by_role("button", name="Reveal").click()  # nothing was moved: no line is drawn
+    expect(page.get_by_text("No guess was made")).to_be_visible()
+    page.get_by_role("button", name="Guess again").click()
+    page.get_by_role("slider", name=DISTANCE).focus()
+    page.keyboard.press("PageDown")
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text("Your guess was off by")).to_be_visible()
+    assert page.problems == []
 
 
 @pytest.mark.slow

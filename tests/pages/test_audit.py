@@ -4,6 +4,7 @@ import pytest
 
 from engine.audit import broken
 from engine.topics.audit import answer as audit_topic
+from engine.topics.audit import claims
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
@@ -50,6 +51,33 @@ def test_it_opens_with_the_method_of_explore_and_waits_for_a_button():
     assert at.selectbox(key="w_audit_method").value == "adaptive_mean.mean_function"
     assert audit_words.SIMULATED in words(at)
     assert at.button(key="audit_planted").disabled and not badges(at)
+
+
+def test_each_claim_stands_with_its_test_and_is_attacked_by_one_button(short):
+    at = visit("audit")
+    assert at.title[0].value == claims.title()
+    buttons = [button for button in at.button if button.label == "Attack it"]
+    assert len(buttons) == sum(bool(claim.part) for claim in claims.CLAIMS)
+    assert all(claim.text in words(at) for claim in claims.CLAIMS)
+    k = next(k for k, claim in enumerate(claims.CLAIMS) if claim.subject == "noisy_counts.survival")
+    at.button(key=f"claim_{k}").click().run()
+    assert at.session_state.settings.audited_method == "noisy_counts.survival"
+    assert any("-badge[" in each for each in badges(finished(at)))
+
+
+def test_a_claim_of_a_band_is_repeated_by_its_button_with_its_estimand(short):
+    at = visit("audit")
+    k = next(k for k, claim in enumerate(claims.CLAIMS) if claim.subject == "coefficient")
+    at.button(key=f"claim_{k}").click().run()
+    now = at.session_state.settings
+    assert (now.audit_part, now.estimand, now.coverage_limits) == (
+        "coverage",
+        "sparse",
+        "coefficient",
+    )
+    assert at.session_state["audit_jobs"] and not at.error
+    for job in at.session_state["audit_jobs"].values():
+        job.stop()
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 
 from engine.language import numbers
 from engine.language.grammar import escape
+from engine.language.numbers import in_unit
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites.site_table import SiteRow
 from engine.uploads.facts import declare
@@ -255,9 +256,10 @@ def test_a_pin_has_the_sites_of_its_table_and_says_what_the_strip_says(few_data_
     rows = (SiteRow("One", 300, 4), SiteRow("Two", 200, 6))
     token = links.encode(settings.Settings(sites=rows))
     brief = pin_cards.pinned_facts(Pin("A", "lab", token)).brief
-    here = strip(visit("lab", token))
+    at = visit("lab", token)
+    here, beside = strip(at), {metric.label: metric.value for metric in at.metric}
     assert brief.people == 500
-    assert here["budgets"][here["budget"]]["error"] == brief.error_in_words != ""
+    assert beside["Error"] == in_unit(brief.error, brief.error_unit)
     assert here["budgets"][here["budget"]]["chip"] == brief.budgets
 
 

@@ -8,6 +8,7 @@ from engine.core.tasks import TASKS
 from engine.language import numbers
 from engine.privacy.failure import usual_delta
 from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.mean.notes import notes
 from pages.parts.lab import estimands, tabs
 from pages.shared import places
 from pages.shared.state import links, run, settings
@@ -81,7 +82,11 @@ def test_only_the_open_tab_is_computed(monkeypatch):
         tabs,
         "TABS",
         tuple(
-            tabs.Tab(tab.key, tab.title, lambda estimand, key=tab.key: drawn.append(key) or [])
+            tabs.Tab(
+                tab.key,
+                tab.title,
+                lambda estimand, key=tab.key: drawn.append(key) or tabs.Shown(key, []),
+            )
             for tab in tabs.TABS
         ),
     )
@@ -100,20 +105,55 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     assert f"{error:.3g}" in words(at)
 
 
-def test_what_a_doubled_epsilon_gains_is_one_number_in_the_list_and_beside_the_chart():
+def test_the_heading_and_the_list_state_what_a_change_gains_by_one_number():
     at = visit("lab", _SMALL)
     now = at.session_state.settings
     study = run.mean_at_every_step(now.source, now.mechanism, usual_delta(60), now.seed).study
     one, two = (float(study.error[EPSILON_STEPS.index(epsilon)]) for epsilon in (1.0, 2.0))
-    now, then = numbers.together((one, two))
-    assert re.search(rf"error {re.escape(then)}[^0-9]* instead of {re.escape(now)}", words(at))
-    assert f"{numbers.number(two)}" in words(at).split("It would be ")[1].split("ε = 2")[0]
+    before, after = numbers.together((one, two))
+    assert re.search(rf"error {re.escape(after)}[^0-9]* instead of {re.escape(before)}", words(at))
+    best = re.search(r": take (\d+) people to reach ([\d.]+)$", at.title[0].value)
+    assert at.title[0].value.startswith("Privacy noise is ") and float(best[2]) < one
+    assert f"Take {best[1]} people" in {button.label for button in at.button}
+
+
+def test_every_method_stands_in_a_table_with_the_error_of_the_figure():
+    at = visit("lab", _SMALL)
+    (table,) = [each.value for each in at.dataframe if "Method" in each.value]
+    assert len(table) == len(table["Method"].unique()) >= 6
+    assert table["Error"].is_monotonic_increasing
+    chosen = table.set_index("Method").loc["Adaptive mean"]
+    now = at.session_state.settings
+    study = run.mean_at_every_step(now.source, now.mechanism, usual_delta(60), now.seed).study
+    assert chosen["Error"] == float(f"{study.error[EPSILON_STEPS.index(1.0)]:.3g}")
+    assert chosen["Attacker, at most"] >= 50
+
+
+def test_notes_are_numbered_on_the_figure_and_beside_it():
+    at = visit("lab", _SMALL)
+    texts = [element.value for element in at.markdown]
+    beside = [text for text in texts if re.match(r":small\[\*\*\d\*\* ", text)]
+    answer = run.mean_at_every_step(
+        at.session_state.settings.source,
+        at.session_state.settings.mechanism,
+        usual_delta(60),
+        at.session_state.settings.seed,
+    )
+    found = notes(answer, EPSILON_STEPS.index(1.0))
+    assert 1 <= len(found) == len(beside) <= 3
+    band, k = answer.band, EPSILON_STEPS.index(1.0)
+    for note in found:
+        at_time = abs(answer.times - note.x).argmin()
+        edges = band.low[k, 0, at_time], band.high[k, 0, at_time]
+        assert any(abs(note.y - edge) < 1e-3 * abs(edge) for edge in edges)
 
 
 def odds_in_strip(token):
-    """The attacker's accuracy in the strip of a tab of Lab."""
-    (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
-    return sent["budgets"][sent["budget"]]["odds"]
+    """The attacker's accuracy in the strip of a tab of Lab, or beside its figure."""
+    at = visit("lab", token)
+    (sent,) = [one for one in components(at, "") if "chips" in one]
+    beside = [metric.value for metric in at.metric if metric.label == "Attacker"]
+    return sent["budgets"][sent["budget"]]["odds"] or beside[0]
 
 
 @pytest.mark.parametrize(

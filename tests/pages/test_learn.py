@@ -3,22 +3,23 @@
 import json
 import math
 from contextlib import nullcontext
+from itertools import pairwise
 from urllib.parse import parse_qs
 
 import pytest
 
 from engine.core.errors import InputError
-from engine.lessons import heading, lessons, work
+from engine.lessons import heading, lessons, plan, store, stored_errors, work
 from engine.lessons.coin_flip import CoinFlip
 from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
-from pages.shared.components import guess
-from pages.shared.server import classroom
+from pages.shared.components import guess, lesson_tiles
+from pages.shared.server import class_door, classroom
 from pages.shared.server.classroom import Classrooms, Poll, Stage
 from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
-from tests.pages.reading import typed, words
+from tests.pages.reading import components, typed, words
 from tests.sentences import of_topic
 
 wording = of_topic("learn")
@@ -52,6 +53,12 @@ def browser(monkeypatch):
     real = guess._component
     monkeypatch.setattr(
         guess, "_component", lambda key, **more: {**real(key=key, **more), **SAID.pop(key, {})}
+    )
+    drawn = lesson_tiles._component
+    monkeypatch.setattr(
+        lesson_tiles,
+        "_component",
+        lambda key, **more: {**drawn(key=key, **more), **SAID.pop(key, {})},
     )
 
 
@@ -106,7 +113,7 @@ def test_a_guess_belongs_to_its_lesson_and_its_seed():
     at = reveal(visit("teach"))
     assert at.radio
     at.button(key="learn_path").click().run()
-    tile(at, "3").set_value("page").run()
+    report(at, "path", opened="3")
     assert not at.radio and at.title[0].value == heading(EVERY[2])
     for lesson in ("1", "3"):
         one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
@@ -124,39 +131,52 @@ def test_the_next_lesson_and_the_one_before_are_a_click_away_and_in_the_address(
     assert not [button for button in first.button if button.key == "teach_previous"]
 
 
-def tile(at, lesson):
-    """The choice on the path between a lesson as a page and as slides."""
-    return at.button_group(key=f"tile_{lesson}")
+def path(at):
+    """The tiles of the path, as they are sent."""
+    (sent,) = [one for one in components(at, "") if "tiles" in one]
+    return sent["tiles"]
 
 
-def test_the_path_has_a_tile_for_each_lesson_with_few_words_and_controls():
+def test_the_path_has_a_tile_for_each_lesson_with_its_picture_and_few_controls():
     at = visit("learn")
-    tiles = at.button_group
-    assert [one.key for one in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
-    labels = [[option.content for option in one.proto.options] for one in tiles]
-    assert all(
-        f"{lesson.minutes} min" in page for lesson, (page, _) in zip(EVERY, labels, strict=True)
-    )
-    assert len(tiles) + len(at.button) + len(at.selectbox) + len(at.text_input) <= 10
+    tiles_sent = path(at)
+    assert [tile["key"] for tile in tiles_sent] == [lesson.key for lesson in EVERY]
+    assert [tile["minutes"] for tile in tiles_sent] == [lesson.minutes for lesson in EVERY]
+    assert all(tile["picture"].startswith("<svg") for tile in tiles_sent)
+    assert len(tiles_sent) + len(at.button) + len(at.selectbox) + len(at.text_input) <= 12
     assert not at.expander
-    spoken = " ".join((words(at), *(text for pair in labels for text in pair)))
-    assert len(spoken.split()) <= 90
-    tile(at, "5").set_value("page").run()
+    report(at, "path", opened="5")
     assert at.title[0].value == heading(EVERY[4]) and at.query_params["s"] == "lesson-5"
+    assert picture(at)["mode"] == "page"
     at.button(key="learn_path").click().run()
-    assert tile(at, "1") and "s" not in at.query_params
+    assert path(at) and "s" not in at.query_params
+    assert path(report(at, "path", opened="99"))  # no such lesson
 
 
-def test_a_tile_opens_its_lesson_as_slides_and_later_again_either_way():
+@pytest.mark.parametrize("lesson", ["1", "3", "4", "5", "7"])
+def test_the_small_picture_of_a_lesson_is_that_before_its_guess(lesson):
+    assert store.tile(lessons.get(lesson).work(1)) == stored_errors.tiles()[lesson]
+
+
+def test_an_hour_is_planned_and_its_slides_follow_the_plan():
+    parts = plan.parts()
+    assert (parts[0].begins, parts[-1].ends) == (0, plan.MINUTES)
+    assert all(one.ends == two.begins for one, two in pairwise(parts))
+    assert all(part.begins < part.talk_from < part.ends for part in parts)
     at = visit("learn")
-    tile(at, "5").set_value("slides").run()
-    assert picture(at)["mode"] == "slides" and picture(at)["ask"] == said(EVERY[4], EVERY[4].ask)
+    at.button(key="learn_plan").click().run()
+    assert len(at.dataframe) == 1
+    at.button(key="plan_start").click().run()
+    assert picture(at)["mode"] == "slides" and picture(at)["slide"]["began"] > 0
+    seen = [at.title[0].value]
+    for _ in parts[1:]:
+        report(at, lesson_cards._SLIDE, asked="next")
+        seen.append(at.title[0].value)
+    assert seen == [heading(part.lesson) for part in parts]
+    assert not picture(at)["slide"]["has_next"]
     report(at, lesson_cards._SLIDE, asked="leave")
-    assert at.title[0].value == heading(EVERY[4])
-    at.button(key="learn_path").click().run()
-    assert tile(at, "5").value is None
-    tile(at, "5").set_value("page").run()
-    assert at.title[0].value == heading(EVERY[4]) and picture(at)["mode"] == "page"
+    at = visit("learn", "lesson-2~presenter-on")
+    assert picture(at)["slide"]["began"] == 0
 
 
 def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
@@ -201,7 +221,8 @@ def test_slides_are_large_have_nothing_around_them_and_are_linked():
 
 @pytest.fixture
 def school(monkeypatch):
-    """No class of another test, and a clock that is turned by hand."""
+    """No class of another test, a clock that is turned by hand, and no network of phones."""
+    monkeypatch.setenv(class_door.ADDRESSES_NAME, "off")
     clock = {"now": 0.0}
     rooms = Classrooms(lambda: clock["now"])
     for module in (slides, lesson_cards.slides, classroom):
@@ -248,7 +269,7 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert picture(teacher)["room"] is None
     assert pupils[0].run().button(key="pupil_leave")
     pupils[0].button(key="pupil_leave").click().run()
-    assert tile(pupils[0], "1")
+    assert path(pupils[0])
 
 
 def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_teacher_shows_it(
@@ -414,7 +435,7 @@ def test_a_class_that_never_was_has_not_ended(school):
 
 def test_a_link_to_a_class_that_cannot_be_says_so():
     at = visit("learn", "class-%3Cb%3E")
-    assert "(class)" in at.warning[0].value and tile(at, "1")
+    assert "(class)" in at.warning[0].value and path(at)
 
 
 @pytest.mark.parametrize(
@@ -449,28 +470,52 @@ def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypat
         classroom.page_for_others("learn")
 
 
-def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school, monkeypatch):
+def test_where_phones_reach_nothing_no_address_is_projected(school, monkeypatch):
     monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
     _, room = open_class()
     assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
-    assert room["problem"] == classroom.what_to_do() and "ADDRESS=0.0.0.0" in room["problem"]
-    monkeypatch.setenv(classroom.ADDRESS_NAME, "https://curves.example")
-    _, room = open_class()
-    assert not room["problem"]
+    assert "problem" not in room
 
 
-@pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
-def test_a_class_is_opened_above_a_lesson_where_its_teacher_alone_is_told_what_is_missing(
-    school, monkeypatch, address, is_told
+def test_a_door_for_phones_is_open_as_long_as_a_class(school, monkeypatch):
+    monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
+    monkeypatch.setenv(class_door.ADDRESSES_NAME, "127.0.0.1")
+    door = class_door.ClassDoor(school[0])
+    monkeypatch.setattr(slides, "DOOR", door)
+    at, room = open_class()
+    assert room["link"] == f"{door.url}/{room['code']}" and room["qr"].startswith("<svg")
+    assert room["link"].startswith("http://127.0.0.1:") and room["code"] in room["note"]
+    report(at, lesson_cards._SLIDE, asked="end")
+    assert not door.url
+
+
+@pytest.mark.parametrize(
+    ("stated", "found", "proposed", "is_warned"),
+    [
+        ("", "off", (), True),
+        ("", "10.1.2.3", ("10.1.2.3",), False),
+        ("https://curves.example", "10.1.2.3", (), False),
+    ],
+)
+def test_a_teacher_alone_is_told_where_phones_reach_the_class_before_it_opens(
+    school, monkeypatch, stated, found, proposed, is_warned
 ):
-    monkeypatch.setenv(classroom.ADDRESS_NAME, address)
+    monkeypatch.setenv(classroom.ADDRESS_NAME, stated)
+    monkeypatch.setenv(class_door.ADDRESSES_NAME, found)
     at = visit("learn", "lesson-2")
     at.button(key="learn_class").click().run()
-    assert any("ADDRESS=0.0.0.0" in warning.value for warning in at.warning) == is_told
+    assert bool(at.warning) == is_warned
+    offered = [box for box in at.selectbox if box.key == slides.ADDRESS]
+    assert [tuple(box.options) for box in offered] == ([proposed] if proposed else [])
+
+
+@pytest.mark.parametrize("where", ["", "lesson-2"])
+def test_a_class_is_open_three_actions_after_the_menu(school, where):
+    at = visit("learn", where)
+    at.button(key="learn_class").click().run()
     at.button(key="class_open").click().run()
-    assert (
-        picture(at)["mode"] == "slides" and picture(at)["room"] and not picture(at)["is_revealed"]
-    )
+    assert picture(at)["mode"] == "slides" and picture(at)["room"]
+    assert picture(at)["lesson"] == (where[-1:] or "1") and not picture(at)["is_revealed"]
     assert not at.warning
 
 
@@ -497,7 +542,7 @@ def test_a_code_of_no_class_is_told_what_to_do(school, typed):
     at = visit("learn")
     at.text_input(key="class_code").set_value(typed).run()
     wording.found("class code", at.error[0].value)
-    assert tile(at, "1")
+    assert path(at)
     assert "<b>" not in at.error[0].value
     at.text_input(key="class_code").set_value("").run()
     assert not at.error
@@ -575,7 +620,7 @@ def test_a_link_brings_lesson_seed_and_view_back():
 
 def test_a_link_to_a_lesson_that_does_not_exist_opens_the_path_and_says_so():
     at = visit("teach", "lesson-9~presenter-loud")
-    assert tile(at, "1")
+    assert path(at)
     assert [warning.value.count("(lesson)") for warning in at.warning] == [1, 0]
 
 

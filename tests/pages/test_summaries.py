@@ -194,7 +194,7 @@ def test_own_curves_are_summarised_without_a_link_and_rows_of_numbers_stay_simul
     assert not at.exception and not at.error
     assert "s" not in at.query_params
     assert "Your curves" in str(at.selectbox(key="w_source_covariance").value)
-    at.segmented_control(key="w_summary").set_value("density").run()
+    at.selectbox(key="w_summary").set_value("density").run()
     assert not at.exception and not at.error and "s" in at.query_params
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -31,35 +30,17 @@ def method(errors: np.ndarray = MEDIAN, label: str = "Ours", variant: int = 0):
     return charts.Method(label, "adaptive_mean", "gradient", errors, variant)
 
 
-def budget_chart(
-    floor: float | None = 0.82, errors: np.ndarray = MEDIAN, most: float = 1e9, **rest
-) -> theme.Chart:
-    """Of a preview with these errors; the other parts of one are not looked at."""
-    facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
-    study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
-    budget = SimpleNamespace(
-        study=study,
-        facts=facts,
-        published=np.isfinite(errors),
-        budgets=[Budget(epsilon) for epsilon in EPSILONS],
-    )
-    return charts.against_budget(
-        budget, 4, method(errors), theory={"Rate": 3 / np.array(EPSILONS)}, **rest
-    )
-
-
 def all_charts() -> dict[str, theme.Chart]:
     return {
         "odds": small_charts.odds(0.556, "child"),
         "dots": small_charts.error_dots(ERRORS, 0.82, "cm"),
         "split": small_charts.split_bar([0.79, 0.01, 0.2], ["noise", "sampling", "smoothing"]),
-        "budgets": budget_chart(),
         "trade-off": small_charts.trade_off(risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5))),
     }
 
 
 @pytest.mark.parametrize("name", THEMES)
-@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets", "trade-off"])
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "trade-off"])
 def test_every_figure_is_valid_and_plain(which, name):
     chart = all_charts()[which]
     figure = go.Figure(theme.in_theme(chart.spec, name))  # refuses unknown properties and values
@@ -67,14 +48,14 @@ def test_every_figure_is_valid_and_plain(which, name):
     json.dumps(chart.spec["data"], allow_nan=False)
 
 
-@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets", "trade-off"])
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "trade-off"])
 def test_every_figure_has_one_sentence_and_a_table(which):
     chart = all_charts()[which]
     assert chart.alt.endswith(".") and any(c.isdigit() for c in chart.alt)
     assert len({len(column) for column in chart.table.values()}) == 1
 
 
-@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets", "trade-off"])
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "trade-off"])
 def test_themes_differ_in_colours_alone(which):
     light, dark = (theme.in_theme(all_charts()[which].spec, name) for name in THEMES)
     assert light != dark
@@ -171,8 +152,6 @@ def test_twenty_dots_stand_near_the_quantiles_of_the_error():
 
 def test_real_curves_have_no_line_for_the_error_without_protection():
     assert len(small_charts.error_dots(ERRORS, None, "cm").spec["data"]) == 1
-    names = [trace["name"] for trace in budget_chart(floor=None).spec["data"]]
-    assert "Non-private" not in names
 
 
 def test_the_split_bar_differs_by_pattern_and_not_by_colour_alone():
@@ -180,56 +159,6 @@ def test_the_split_bar_differs_by_pattern_and_not_by_colour_alone():
     shapes = [trace["marker"].get("pattern", {}).get("shape", "") for trace in data]
     assert shapes == ["", "/", "x"]
     assert sum(trace["x"][0] for trace in data) == pytest.approx(1)
-
-
-def test_the_diamond_stands_on_the_curve_at_the_present_budget():
-    diamond = budget_chart().spec["data"][-1]
-    assert diamond["marker"]["symbol"] == "diamond"
-    assert (diamond["x"], diamond["y"]) == ([1.0], [pytest.approx(3.8)])
-
-
-def test_the_table_has_the_line_without_protection_that_the_chart_draws():
-    chart = budget_chart()
-    (level,) = (trace for trace in chart.spec["data"] if trace["name"] == "Non-private")
-    assert set(chart.table["non-private"]) == set(level["y"])
-
-
-def test_other_methods_are_drawn_beside_it_and_told_apart_without_colour():
-    chart = budget_chart(others=[method(3 * MEDIAN, "Theirs", 1)])
-    ours, theirs = (trace for trace in chart.spec["data"] if trace["name"] in ("Ours", "Theirs"))
-    assert ours["line"]["dash"] != theirs["line"]["dash"]
-    assert ours["marker"]["symbol"] != theirs["marker"]["symbol"]
-    assert chart.table["Theirs"] == pytest.approx(3 * MEDIAN, abs=1e-4)
-
-
-def test_budgets_at_which_nothing_is_published_have_no_point_and_no_diamond():
-    refused = np.where(np.array(EPSILONS) < 1.5, np.nan, MEDIAN)
-    chart = budget_chart(errors=refused)
-    json.dumps(chart.spec["data"], allow_nan=False)
-    wording.found("nothing published falls", chart.alt, "2.30", 2)
-    assert chart.spec["data"][-1]["name"] != "You are here"
-    wording.found("at no ε", budget_chart(errors=refused * np.nan).alt, 0.05, 10)
-
-
-def test_errors_that_say_nothing_do_not_stretch_the_axis():
-    chart = budget_chart(others=[method(1e6 * MEDIAN, "Theirs")], most=100.0)
-    assert chart.spec["layout"]["yaxis"]["range"][1] == pytest.approx(2)
-
-
-def test_log_ticks_are_one_two_five_and_written_out():
-    layout = budget_chart().spec["layout"]
-    assert [text.partition("<br>")[0] for text in layout["xaxis"]["ticktext"]] == [
-        "0.05",
-        "0.1",
-        "0.2",
-        "0.5",
-        "1",
-        "2",
-        "5",
-        "10",
-    ]
-    wording.found("privacy budget log", layout["xaxis"]["title"]["text"])
-    wording.found("error cm log", layout["yaxis"]["title"]["text"], alone=True)
 
 
 def test_a_method_of_an_unknown_key_takes_the_hue_of_its_family():
@@ -245,18 +174,6 @@ def test_members_of_a_family_differ_by_dash_and_marker():
 def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
     texts = theme.log_axis("error", 4e4, 6e5)["ticktext"]
     assert texts == ["50\u202f000", "10<sup>5</sup>", "2×10<sup>5</sup>", "5×10<sup>5</sup>"]
-
-
-def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
-    """Right guesses against pure DP of a known ε: 52.5, 62.2, 73.1, 88.1 and over 99 in 100."""
-    odds = [risk.odds(None, Budget(epsilon)) for epsilon in EPSILONS]
-    axis = budget_chart(odds=odds).spec["layout"]["xaxis"]
-    by_name = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
-    assert (
-        by_name[0.1] == "0.1<br>≤53" and by_name[0.5] == "0.5<br>≤63" and by_name[1.0] == "1<br>≤74"
-    )
-    assert by_name[2.0] == "2<br>≤89" and by_name[5.0] == "5<br>>99"
-    assert "in %, ours" in axis["title"]["text"]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.095, 0.17), (0.11, 0.19), (2.1, 2.2), (1.01, 1.013)])

@@ -304,26 +304,6 @@ def test_the_error_of_real_curves_is_called_a_forecast():
     assert "error" not in quality.from_own_mean(real, 3.85)
 
 
-def test_a_budget_at_the_end_of_the_slider_names_only_the_side_that_exists():
-    text = quality.budget_ratio(CHILDREN, 0.05, 60.0, 0.82, None, 30.0)
-    assert text == (
-        "At ε = 0.05 the error is **73 times** what it would be without privacy. "
-        "It would be 30.0 cm at ε = 0.1."
-    )
-
-
-def test_at_the_floor_protection_costs_almost_nothing():
-    text = quality.budget_ratio(CHILDREN, 10, 0.83, 0.82, 1.0, None)
-    assert text.startswith("Privacy costs almost no accuracy here.")
-
-
-def test_without_a_known_truth_no_ratio_is_claimed():
-    text = quality.budget_ratio(CHILDREN, 1, 3.85, None, 6.08, 2.33)
-    assert text == (
-        "At ε = 1 the error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and 2.33 cm at ε = 2."
-    )
-
-
 def test_no_sentence_uses_a_word_that_promises_too_much():
     forbidden = ("safe", "secure", "anonymous", "compliant", "leak-free", "simply", "guarantee")
     odds = odds_at(1)

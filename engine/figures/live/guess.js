@@ -151,7 +151,6 @@ function seatClass(S, room) {             // the code to scan, and how many have
   S.q('#address').textContent = room.link;
   const note = paragraph(room.note);
   if (S.q('#join').textContent !== note.textContent) S.q('#join').replaceChildren(...note.childNodes);
-  S.q('#unreached').textContent = room.problem;
   const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} from the class${median(S)}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;
@@ -166,7 +165,7 @@ function seatClass(S, room) {             // the code to scan, and how many have
 
 function median(S) {                      // of a class that guessed one number, once it is revealed
   const values = S.data.guesses.map(([value]) => value).sort((a, b) => a - b), middle = (values.length - 1) / 2;
-  if (!S.isRevealed || !values.length || S.data.guess.is_curve) return '';
+  if (!S.isRevealed || !values.length || S.data.guess.truth.length > 1) return '';
   const half = (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2, {decimals, unit} = S.data.guess;
   const isBetween = Math.abs(+half.toFixed(decimals) - half) > 1e-9;      // of an even number of guesses
   return `, median ${said(S, half, unit, decimals + Number(isBetween))}`;
@@ -234,7 +233,7 @@ function counted(text) {                  // what the class has said
 function tellSlide(S) {
   const {slide} = S.data, isAsking = S.step >= QUESTION;
   headline(S);
-  S.q('#steps').textContent = `Step ${S.step + 1} of ${ANSWER + 1}`;
+  tick(S);
   S.q('#guess').classList.toggle('asking', isAsking);
   S.q('#text').replaceChildren(...(isAsking ? options(S)
     : (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(paragraph)));
@@ -242,6 +241,13 @@ function tellSlide(S) {
   S.q('#forth').disabled = S.step === ANSWER && !slide.has_next;
   S.q('#back').disabled = !S.step && !slide.has_previous;
   hintMore(S);
+}
+
+function tick(S) {                        // the step, and how far the hour is
+  const {began, minutes} = S.data.slide ?? {}, step = `Step ${S.step + 1} of ${ANSWER + 1}`;
+  const past = Math.max(0, Math.floor((Date.now() / 1000 - began) / 60));
+  S.q('#steps').textContent = began ? `${step} · minute ${past} of ${minutes}` : step;
+  if (began && !S.clock) S.clock = setInterval(() => S.host.isConnected && S.data.slide ? tick(S) : S.clock = clearInterval(S.clock), 10000);
 }
 
 function hintMore(S) {                    // on a small screen: words below what is seen
@@ -372,8 +378,9 @@ function show(S) {
   S.q('#guess').classList.toggle('touched', isTouched(S));
   S.svg.setAttribute('aria-label', `${S.isRevealed ? alt_after : alt} ${ask}`);
   const drawn = points.filter((_, k) => S.moved[k] || !S.isRevealed);
-  const mirror = ([x, y]) => [x, 2 * along(S, 0, S.look.box.bottom, S.look.box.top) - y], sides = guess.is_mirrored ? [drawn, drawn.map(mirror)] : [drawn];
-  S.line.setAttribute('d', guess.is_curve ? drawn.length && sides.map(side => `M${side.map(p => p.join(' ')).join('L')}`).join('')
+  const mirror = ([x, y]) => [x, 2 * along(S, 0, S.look.box.bottom, S.look.box.top) - y], both = [drawn, drawn.map(mirror)];
+  const sides = !guess.is_mirrored ? [drawn] : drawn.length > 1 ? both : [both.flat()];    // of one place, a bar
+  S.line.setAttribute('d', guess.is_curve ? (drawn.length ? sides : []).map(side => `M${side.map(p => p.join(' ')).join('L')}`).join('')
     : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
   S.handles.forEach((node, k) => {
     node.setAttribute('transform', `translate(${points[k].join(' ')})`);

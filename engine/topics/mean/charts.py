@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,28 +13,15 @@ from engine.answers import ReleasedCurve
 from engine.answers.synthetic import SyntheticPeople
 from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
-from engine.figures import labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    axis,
-    layout,
-    log_axis,
-    method_style,
-    on_log_scale,
-    time_axis,
-)
-from engine.figures.traces import UNPROTECTED, plain
-from engine.language import error_words
-from engine.language.grammar import capital, uncapital
-from engine.language.numbers import digits_up, in_unit, named, number, times, with_unit
-from engine.language.odds_words import odds_short
+from engine.figures import traces
+from engine.figures.theme import Chart, Spec, axis, layout, method_style, time_axis
+from engine.figures.traces import plain
+from engine.language.numbers import digits_up, in_unit, named, number, with_unit
 from engine.mechanisms import Mechanism
-from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, CurveByStep, ErrorParts
+from engine.topics.mean.notes import Note
 
-_BUDGETS = "Privacy budget ε (log scale)"
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
 Shows = Literal["release", "releases", "difference"]
 
@@ -66,198 +52,6 @@ class Method:
         label = label or mechanism.nearest_preset()[0]
         variant = [name for name, _ in mechanism.offered()].index(label)
         return cls(label, mechanism.key, mechanism.family, np.asarray(errors), variant)
-
-
-def against_budget(
-    answer: MeanAnswer,
-    here: int,
-    method: Method,
-    *,
-    odds: Sequence[Odds] = (),
-    others: Sequence[Method] = (),
-    in_table: Sequence[Method] = (),
-    theory: Mapping[str, Array] | None = None,
-    floor: Array | None = None,
-) -> Chart:
-    """Draw error and 95 % range of releases against ε, with floor, theory and the present ε.
-
-    Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
-    alone. The axis ends at the range of the values, from where on an error says nothing.
-
-    Parameters
-    ----------
-    here : int
-        The place of the budget that is marked.
-    odds : sequence of Odds
-        Of an attacker against the method, at every budget.
-    theory : mapping of str to (budgets,), optional
-        Rates with fitted constants by their names, in response units.
-    floor : (budgets,), optional
-        What no unbiased method with Gaussian noise is below, in response units.
-    """
-    study, facts = answer.study, answer.facts
-    x, unit = [budget.epsilon for budget in answer.budgets], facts.value_unit
-    errors = method.errors
-    low, high = (np.where(answer.published, study.quantile(q), np.nan) for q in (0.025, 0.975))
-    data = [_range(x, low, high, method)]
-    data += [_line(x, line, unit) for line in (method, *others)]
-    if study.baseline is not None:
-        data.append(
-            traces.line(
-                "Non-private",
-                [x[0], x[-1]],
-                [study.baseline, study.baseline],
-                "without",
-                2.2,
-                UNPROTECTED,
-                hovertemplate=f"%{{y:.3g}} {unit}",
-            )
-        )
-    data += traces.fitted(
-        x,
-        {name: _gaps(rate) for name, rate in (theory or {}).items()},
-        hovertemplate=f"%{{y:.3g}} {unit}",
-    )
-    if floor is not None:
-        data.append(traces.floor(x, _gaps(floor), hovertemplate=f"%{{y:.3g}} {unit}"))
-    if np.isfinite(errors[here]):
-        data.append(traces.diamond(x[here], float(errors[here])))
-    heights = np.concatenate(
-        [
-            low,
-            high,
-            *(line.errors for line in others),
-            [study.baseline or np.nan],
-            [] if floor is None else floor[np.isfinite(errors)],
-        ]
-    )
-    frame = layout(
-        legend=True,
-        title=_finding(method, others, study.baseline, x[here], here),
-        xaxis=_budgets(x, method.label, odds),
-        yaxis=_errors(heights, facts),
-    )
-    return Chart(
-        {"data": data, "layout": frame},
-        _alt(x, errors, here, unit),
-        _table(x, errors, low, high, study.baseline, (*others, *in_table), floor, theory or {}),
-    )
-
-
-def _finding(
-    method: Method, others: Sequence[Method], baseline: float | None, epsilon: float, here: int
-) -> str:
-    """Name the best of several methods, or how much larger privacy makes the error."""
-    if others:
-        errors = {each.label: float(each.errors[here]) for each in (method, *others)}
-        return labels.smallest_error(errors, f"ε = {epsilon:g}")
-    error = float(method.errors[here])
-    if not math.isfinite(error):
-        return f"Nothing would be published at ε = {epsilon:g}"
-    if not baseline:
-        return f"The error is {number(error)} at ε = {epsilon:g}"
-    if error < 1.05 * baseline:
-        return f"Privacy hardly adds to the error at ε = {epsilon:g}"
-    factor = times(error / baseline).removesuffix(" times")
-    return f"At ε = {epsilon:g} privacy multiplies the error by {factor}"
-
-
-def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
-    known = np.flatnonzero(np.isfinite(errors))
-    if not len(known):
-        return f"At no ε from {x[0]:g} to {x[-1]:g} would anything be published."
-
-    def error_at(k: int) -> str:
-        return f"{in_unit(float(errors[k]), unit)} at ε = {x[k]:g}"
-
-    present = (
-        f"At ε = {x[here]:g} the error is {in_unit(float(errors[here]), unit)}"
-        if here in known
-        else f"At ε = {x[here]:g} nothing would be published"
-    )
-    return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
-
-
-def _range(x: list[float], low: Array, high: Array, method: Method) -> Spec:
-    """Draw the middle 95 % of releases, where anything is published."""
-    known = np.isfinite(method.errors)
-    return traces.filled(
-        "95 % of releases",
-        np.array(x)[known].tolist(),
-        low[known].tolist(),
-        high[known].tolist(),
-        method.family,
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def _line(x: list[float], method: Method, unit: str) -> Spec:
-    shade, dash, symbol = method_style(method.key, method.family, method.variant)
-    marker = {"size": 7, "symbol": symbol, "line": {"width": 1.4, "color": shade}}
-    return traces.line_with_points(
-        method.label,
-        x,
-        _gaps(method.errors),
-        shade,
-        2,
-        dash,
-        marker,
-        hovertemplate=f"%{{y:.3g}} {unit}",
-    )
-
-
-def _gaps(values: Array) -> list[float | None]:
-    return [float(v) if np.isfinite(v) else None for v in values]
-
-
-def _errors(heights: Array, facts: PublicFacts) -> Spec:
-    """Scale the axis of errors to `heights`, as far as the range of the values."""
-    heights = heights[np.isfinite(heights) & (heights > 0)]
-    bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
-    width = 2 * facts.value_half_width
-    name = on_log_scale(capital(error_words.error_name(facts)), facts.value_unit)
-    return log_axis(name, bottom, max(min(top, width), 2 * bottom), grid=True)
-
-
-def _budgets(x: list[float], label: str, odds: Sequence[Odds]) -> Spec:
-    """Label the axis of budgets with what an attacker gains from the method at each."""
-    allowed = {epsilon: _allowed(each) for epsilon, each in zip(x, odds, strict=False)}
-    below = f"<br>attacker’s accuracy in %, {uncapital(label)}" if odds else ""
-    spec = log_axis(_BUDGETS + below, x[0] * 0.93, x[-1] * 1.07)
-    spec["ticktext"] = [
-        f"{text}<br>{allowed[epsilon]}" if epsilon in allowed else text
-        for text, epsilon in zip(spec["ticktext"], spec["tickvals"], strict=True)
-    ]
-    return spec
-
-
-def _allowed(odds: Odds) -> str:
-    """Write right guesses in 100, rounded up."""
-    return odds_short(odds).partition(" %")[0].replace(" ", "")
-
-
-def _table(
-    x: list[float],
-    errors: Array,
-    low: Array,
-    high: Array,
-    baseline: float | None,
-    others: Sequence[Method],
-    floor: Array | None,
-    theory: Mapping[str, Array],
-) -> dict[str, list[Any]]:
-    columns = {"error": errors, "2.5 % below": low, "2.5 % above": high}
-    if baseline is not None:
-        columns["non-private"] = np.full(len(x), baseline)
-    if floor is not None:
-        columns[traces.FLOOR.lower()] = floor
-    columns |= {name.lower(): rate for name, rate in theory.items()}
-    columns |= {other.label: other.errors for other in others}
-    return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}
-
-
-# -- one budget taken apart --------------------------------------------------------------------
 
 
 def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -> Chart:
@@ -343,11 +137,13 @@ def _difference_axes(
     )
 
 
-def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
+def curve(
+    answer: MeanAnswer, budget: int, shows: Shows = "release", notes: Sequence[Note] = ()
+) -> Chart:
     """Draw the private mean beside the non-private one, at one budget.
 
     `shows` is one "release" with its 95 % confidence band, equally likely "releases", or the
-    "difference": these less the non-private mean.
+    "difference": these less the non-private mean. Numbers of notes stand at their places.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     less = answer.ordinary if shows == "difference" else np.zeros_like(answer.ordinary)
@@ -366,6 +162,8 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
     )
     if answer.truth is not None and shows != "difference":
         data.append(traces.line("True mean", x, plain(answer.truth), "truth", 1.6))
+    if notes:
+        data.append(_numbers(notes))
     quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
     finding = _curve_finding(answer, budget, shows)
     spec = {
@@ -378,6 +176,27 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
         ),
     }
     return Chart(spec, f"{finding}.", _columns(answer, budget))
+
+
+def _numbers(notes: Sequence[Note]) -> Spec:
+    """Number the notes, each in a circle at its place."""
+    circle = {
+        "symbol": "circle",
+        "size": 21,
+        "color": "page",
+        "line": {"color": "text", "width": 1},
+    }
+    return traces.points(
+        "Notes",
+        [note.x for note in notes],
+        [note.y for note in notes],
+        circle,
+        mode="markers+text",
+        text=[str(k) for k in range(1, len(notes) + 1)],
+        textposition="middle center",
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:

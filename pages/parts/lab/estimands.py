@@ -6,11 +6,11 @@ An estimand offers
   a pin. It may raise an `InputError`.
 * `see()`: the view on screen, or None where it has said why there is none. It is called in the open
   tab *Estimate* alone.
-* `choices()`: its part of the scenario panel, at most four controls that are stacked: data, method
-  and what no other estimand asks; data and method where nothing else is said. It is drawn on every
-  tab, without a view; a file of the visitor's own is brought by the chip of the data, or in the
+* `choices()`: its part of the scenario's line, at most four controls: data, method and what no
+  other estimand asks; data and method where nothing else is said. It is drawn on every tab,
+  without a view; a file of the visitor's own is brought by the chip of the data, or in the
   drawer.
-* `budget()`: the control of ε below them.
+* `budget()`: the control of ε beside them.
 * `cards`: the blocks of *Estimate*, functions of the view, from top to bottom in the order of all
   estimands: estimate, (error, attacker), budget curve, then what it alone has. Two in a
   tuple stand side by side.
@@ -41,7 +41,7 @@ from engine.language import glossary
 from engine.language.numbers import small
 from engine.topics.decision.words import WHO, site_noun, spread
 from pages.parts import coefficients, counting, percentiles, regression, sparse, summaries
-from pages.parts.explore import budgets, cards
+from pages.parts.explore import cards
 from pages.parts.lab import mean
 from pages.shared.cards import guarantees, shape
 from pages.shared.cards import odds as odds_card
@@ -105,7 +105,7 @@ class Estimand:
 
     @property
     def has_budget(self) -> bool:
-        """True if its part of the scenario panel asks for one ε."""
+        """True if its part of the scenario's line asks for one ε."""
         return self.budget is not _nothing
 
     @property
@@ -123,7 +123,7 @@ ESTIMANDS = {
             view=mean.MeanCurve,
             budget=mean.budget,
             own_data=mean.own_data,
-            cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
+            cards=((mean.estimate, mean.beside), mean.methods, (mean.error, attacker)),
             details=(
                 More("shape", "Ask the curve", shape.section),
                 More("steps", "What each step does", cards.effect_of_steps),
@@ -247,38 +247,39 @@ def chosen() -> Estimand:
     return ESTIMANDS[session.current().estimand]
 
 
-# -- the scenario panel at the left ----------------------------------------------------------------
+# -- the scenario in one line ----------------------------------------------------------------------
 
 
-def panel(estimand: Estimand) -> DeltaGenerator:
-    """Draw the panel; what it holds is drawn on all tabs, and computes nothing.
+def line(estimand: Estimand) -> DeltaGenerator:
+    """Draw the scenario in one line, the same on all tabs; it computes nothing.
 
     Returns
     -------
     DeltaGenerator
-        A place at its foot.
+        A place at the end of the words below it.
     """
     with st.container(key="scenario"):
-        controls.bound(
-            st.selectbox,
-            "Estimand",
-            estimand.key,
-            _estimate,
-            "estimand",
-            options=list(ESTIMANDS),
-            format_func=lambda key: ESTIMANDS[key].title,
-            help="What is estimated with differential privacy.",
-        )
-        estimand.choices()
-        estimand.budget()
-        brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
-        if brief:
-            st.markdown(f":small[{brief}]")
-        beside = _beside_decide(estimand.task)
-        if beside:
-            st.markdown(f":small[{beside}]")
+        with st.container(horizontal=True, key="scenario_line"):
+            controls.bound(
+                st.selectbox,
+                "Estimand",
+                estimand.key,
+                _estimate,
+                "estimand",
+                options=list(ESTIMANDS),
+                format_func=lambda key: ESTIMANDS[key].title,
+                help="What is estimated with differential privacy.",
+            )
+            estimand.choices()
+            estimand.budget()
         layout.chips(controls.all_changed(estimand.task))
-        return st.container(horizontal=True)
+    with st.container(horizontal=True, vertical_alignment="center", key="scenario_foot"):
+        brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
+        said = " ".join(filter(None, (brief, _beside_decide(estimand.task))))
+        if said:
+            st.markdown(f":small[{said}]", width="content")
+        foot = st.container(width="content")
+    return foot
 
 
 def _estimate(key: str) -> None:

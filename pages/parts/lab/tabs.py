@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from engine.core.types import Budget
 from engine.language import tags
 from engine.language.grammar import uncapital
 from engine.mechanisms import mechanisms
+from engine.topics.audit import claims
 from pages.parts import audit, reproduce, sweeps
 from pages.parts.compare import cards, pins
 from pages.parts.lab.estimands import Estimand
@@ -31,8 +32,8 @@ from pages.shared.uploads import panel
 _THEORY = {"rates": "Rates", "notes": "Method notes"}
 
 
-def theory(estimand: Estimand) -> list[Detail]:
-    """Show one of the two parts."""
+def theory(estimand: Estimand) -> Shown:
+    """Show the rates of an estimand, or the notes on a method."""
     part = session.current().theory_part
     controls.bound(
         st.segmented_control,
@@ -45,10 +46,10 @@ def theory(estimand: Estimand) -> list[Detail]:
         label_visibility="collapsed",
     )
     if part == "rates":
-        return _rates(estimand.task)
+        return Shown("How fast does the error fall?", _rates(estimand.task))
     key = method_choice()
     page.cards(key, method_notes)
-    return details_of_method(key)
+    return Shown(handbook.method(key).title, details_of_method(key))
 
 
 def _rates(task: str) -> list[Detail]:
@@ -199,7 +200,19 @@ def _all_methods() -> None:
 
 
 _KEY = "w_tab"
+_COMPARED = {
+    "methods": "Which method has the smallest error?",
+    "sweep": "What makes the error of the {} fall?",
+}
 _COMPARISONS = {"methods": "Methods side by side", "sweep": "Error along one setting"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The heading of a tab, and its contents of the drawer."""
+
+    finding: str
+    details: list[Detail]
 
 
 @dataclass(frozen=True)
@@ -208,10 +221,10 @@ class Tab:
 
     key: str
     title: str
-    draw: Callable[[Estimand], list[Detail]]
+    draw: Callable[[Estimand], Shown]
 
 
-def estimate(estimand: Estimand) -> list[Detail]:
+def estimate(estimand: Estimand) -> Shown:
     """Show the blocks of an estimand, the same for all."""
     estimand.own_data()
     above, below = st.container(), layout.pending(estimand.task)
@@ -224,10 +237,11 @@ def estimate(estimand: Estimand) -> list[Detail]:
         if view is None
         else [Detail(each.key, each.title, partial(each.draw, view)) for each in estimand.details]
     )
-    return [*more, *page.details(view)]
+    finding = "" if view is None else view.finding
+    return Shown(finding or estimand.title, [*more, *page.details(view)])
 
 
-def compare(estimand: Estimand) -> list[Detail]:
+def compare(estimand: Estimand) -> Shown:
     """Show one of the two comparisons, and pinned scenarios below it."""
     has_methods = estimand.task == MEAN_FUNCTION.key
     part = session.current().compare_part if has_methods else "sweep"
@@ -245,7 +259,7 @@ def compare(estimand: Estimand) -> list[Detail]:
     view = (_methods if part == "methods" else _sweep)(estimand)
     with layout.user_errors():
         pins.section()
-    return page.details(view)
+    return Shown(_COMPARED[part].format(uncapital(estimand.title)), page.details(view))
 
 
 def _methods(estimand: Estimand) -> View | None:
@@ -270,23 +284,23 @@ def _sweep(estimand: Estimand) -> View:
     return sweeps.ShownSweep(task, scenario)
 
 
-def verify(estimand: Estimand) -> list[Detail]:
-    """Show an attack, coverage, or noise used twice, all on simulated data."""
+def verify(estimand: Estimand) -> Shown:
+    """Show every claim, and an attack, coverage, or noise used twice on simulated data."""
+    audit.claims_table()
     view = page.look(audit.Audited)
     if view is not None:
         view.asks_for_budget = not estimand.has_budget
     page.cards(view, audit.part_choice)
     if view is not None:
         page.cards(view, audit.SECTIONS[view.settings.audit_part])
-    return page.details(view)
+    return Shown(claims.title(), page.details(view))
 
 
-def papers(estimand: Estimand) -> list[Detail]:
+def papers(estimand: Estimand) -> Shown:
     """Reproduce one figure or table of a paper, to see whether its claims replicate."""
     if not exhibits.is_installed():
         layout.empty(f"{exhibits.MISSING} {exhibits.HINT}")
-        return []
-    st.header(exhibits.words.TITLE, anchor=False)
+        return Shown("Papers", [])
     reproduce.strip()
     reproduce.overview()
     view = reproduce.choices()
@@ -303,7 +317,8 @@ def papers(estimand: Estimand) -> list[Detail]:
         if view.exhibit.published
         else []
     )
-    return [Detail("every_claim", "All claims", reproduce.every_claim), *printed, *view.details()]
+    every = Detail("every_claim", "All claims", reproduce.every_claim)
+    return Shown(exhibits.words.TITLE, [every, *printed, *view.details()])
 
 
 TABS = (
@@ -315,15 +330,15 @@ TABS = (
 )
 
 
-def show(estimand: Estimand) -> list[Detail]:
+def show(estimand: Estimand) -> Shown:
     """Show the row of tabs and the content of the open one.
 
     Returns
     -------
-    list of Detail
-        For the drawer: options first, then what belongs to the open tab.
+    Shown
+        Its heading, and for the drawer options first, then what belongs to the open tab.
     """
-    details: list[Detail] = []
+    shown = Shown(estimand.title, [])
     titles = {tab.key: tab.title for tab in TABS}
     st.session_state[_KEY] = titles[session.current().lab_tab]
     for tab, slot in zip(
@@ -331,16 +346,14 @@ def show(estimand: Estimand) -> list[Detail]:
     ):
         if tab.key == session.current().lab_tab:
             with slot, layout.user_errors():
-                details = tab.draw(estimand)
-    return [
-        Detail(
-            "options",
-            "All settings",
-            partial(_settings, estimand),
-            (f"{estimand.key}_more", "compare_more", "sweeps_more"),
-        ),
-        *details,
-    ]
+                shown = tab.draw(estimand)
+    options = Detail(
+        "options",
+        "All settings",
+        partial(_settings, estimand),
+        (f"{estimand.key}_more", "compare_more", "sweeps_more"),
+    )
+    return replace(shown, details=[options, *shown.details])
 
 
 def _settings(estimand: Estimand) -> None:

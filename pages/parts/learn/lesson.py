@@ -15,7 +15,7 @@ from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.lessons.live import guess_payload
 from engine.questions import Question, ask
-from pages.parts.learn import slides
+from pages.parts.learn import classes, slides
 from pages.shared import components, places
 from pages.shared.cards import share
 from pages.shared.components import guess
@@ -148,27 +148,6 @@ class LessonView(View):
         return ask(work, self.lesson.key, self.settings.seed)
 
 
-@st.dialog("A class guesses along")
-def _class_dialog(view: LessonView) -> None:
-    """Explain a class, and check that phones reach this server before anything is projected."""
-    st.markdown(
-        "The slides show a code. Pupils enter it on the page *Learn* and guess on their "
-        "phones. You see how many have guessed, and their guesses once you reveal. They "
-        "are numbers without names, and forgotten when you end the class."
-    )
-    if not classroom.page_for_others("learn"):
-        st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
-    if st.button(
-        "Open the class",
-        type="primary",
-        key="class_open",
-        icon=":material/slideshow:",
-        on_click=slides.begin_class,
-        args=(view.lesson, view.settings.seed, view.worked),
-    ):
-        st.rerun()
-
-
 def _above(details: list[Detail]) -> None:
     """Draw the way back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -285,7 +264,7 @@ def ways(view: LessonView) -> None:
         if slides.class_on_screen() is None and st.button(
             "Open a class", icon=":material/groups:", key="learn_class"
         ):
-            _class_dialog(view)
+            classes.open_class(view.lesson)
         st.download_button(
             "Handout",
             handout(view.lesson, view.worked, view.settings.seed, view.link),

@@ -10,47 +10,59 @@ from engine import handbook
 from engine.core.errors import InputError
 from engine.language import glossary
 from engine.language.grammar import capital, escape
-from engine.lessons import Lesson, heading, lessons
+from engine.lessons import lessons, plan
+from engine.lessons.stored_errors import tiles as pictures
+from pages.parts.learn import classes
+from pages.shared import components
 from pages.shared.frame import controls, page
 from pages.shared.frame.glossary_fold import entry
 from pages.shared.places import PAGES
 from pages.shared.server.classroom import CLASSROOMS, CODE_LENGTH
 from pages.shared.state import session
 
-_IN_A_ROW = 4
 _CODE, _PROBLEM = "class_code", "class_code_problem"
-_PAGE, _SLIDES = "page", "slides"  # how a tile opens its lesson
-_PROJECTOR = ":material/slideshow:"
 
 
 def show() -> None:
-    """Show eight tiles in their order; each opens its lesson, as a page or as slides."""
-    page.begin("Learn")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.markdown(
-            "Eight short lessons: guess first, then see what happens.  \n"
-            "Teachers: open a lesson, then *Open a class*.",
-            width="stretch",
-        )
-        st.text_input(
-            "Class code",
-            key=_CODE,
-            width=200,
-            on_change=_joined,
-            max_chars=CODE_LENGTH + 2,  # codes are pasted with spaces
-            placeholder="then press Enter",
+    """Show eight tiles in their order, with a class to join or to open and a plan above them."""
+    page.begin("Guess first, then see what happens")
+    every = lessons.all()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(f"Plan {plan.MINUTES} minutes", icon=":material/schedule:", key="learn_plan"):
+            classes.plan_hour()
+        if st.button("Open a class", icon=":material/groups:", key="learn_class"):
+            classes.open_class(every[0])
+        with st.popover("Join a class", icon=":material/login:"):
+            st.text_input(
+                "Class code",
+                key=_CODE,
+                on_change=_joined,
+                max_chars=CODE_LENGTH + 2,  # codes are pasted with spaces
+                placeholder="then press Enter",
+            )
+        st.space("stretch")
+        st.button(
+            "Guide and glossary",
+            icon=":material/menu_book:",
+            key="guide_open",
+            on_click=_open_chapter,
+            args=(handbook.CHAPTERS[0],),
+            type="tertiary",
         )
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(controls.message(problem), icon=":material/error:")
-    every = lessons.all()
-    with st.container(key="path"):
-        for start in range(0, len(every), _IN_A_ROW):
-            row = st.columns(_IN_A_ROW, gap="small")
-            for slot, lesson in zip(row, every[start : start + _IN_A_ROW], strict=True):
-                with slot:
-                    _tile(lesson)
-    st.space("small")
-    entrance()
+    chosen = components.tiles(
+        [
+            components.LessonTile(
+                lesson.key, capital(lesson.label), lesson.minutes, pictures()[lesson.key]
+            )
+            for lesson in every
+        ],
+        "path",
+    )
+    if chosen:
+        session.change(lesson=chosen, learn_part="", presenter="off")
+        st.rerun()
 
 
 def _joined() -> None:
@@ -65,50 +77,12 @@ def _joined() -> None:
         session.change(class_code=classroom.code, lesson=classroom.poll.lesson, learn_part="")
 
 
-def _tile(lesson: type[Lesson]) -> None:
-    """Show a lesson, with a link to its slides."""
-    faces = {
-        _PAGE: f"**{lesson.key}**  \n{capital(lesson.label)}  \n:small[{lesson.minutes} min]",
-        _SLIDES: f"{_PROJECTOR} Slides",
-    }
-    key = f"tile_{lesson.key}"
-    st.segmented_control(
-        capital(heading(lesson)),
-        list(faces),
-        format_func=faces.__getitem__,
-        key=key,
-        label_visibility="collapsed",
-        width="stretch",
-        on_change=_open,
-        args=(lesson.key, key),
-    )
-
-
-def _open(lesson: str, key: str) -> None:
-    """Open a lesson as its tile was pressed; there, the next time, either way is open again."""
-    is_presented = st.session_state[key] == _SLIDES
-    st.session_state[key] = None
-    session.change(lesson=lesson, learn_part="", presenter="on" if is_presented else "off")
-
-
 # -- the guide: its chapters, the glossary, and a search through both ------------------------------
 
 
 _FOLDER = Path(__file__).parents[2]
 _SEARCH = "guide_search"
 _MAX_FOUND = 8  # sections, and terms
-
-
-def entrance() -> None:
-    """Show the way in from the path: the first chapter, with a search above it."""
-    st.header("Guide and glossary", anchor=False)
-    st.button(
-        "Open or search the guide",
-        icon=":material/menu_book:",
-        key="guide_open",
-        on_click=_open_chapter,
-        args=(handbook.CHAPTERS[0],),
-    )
 
 
 def show_guide() -> None:

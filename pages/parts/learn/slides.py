@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,12 +11,13 @@ import segno
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.lessons import Guess, Lesson, Option, Quiz, Worked, heading, neighbours
+from engine.lessons import Guess, Lesson, Option, Quiz, Worked, heading, lessons, neighbours, plan
 from engine.topics.mean import live
 from pages.parts.explore.scene import Scene
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
+from pages.shared.server.class_door import DOOR, addresses
 from pages.shared.server.classroom import (
     CLASSROOMS,
     Classroom,
@@ -23,13 +25,14 @@ from pages.shared.server.classroom import (
     Poll,
     Stage,
     page_for_others,
-    what_to_do,
 )
 from pages.shared.state import run, session, settings
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
+ADDRESS = "class_address"  # session key of the address that the teacher chose for phones
 _BACK = "back:"  # a teacher's key follows
+_HOUR = "slide_hour"  # session key of when the plan of an hour began, in seconds
 _LED = "slide_led"  # session key of this window's last slide
 _STAGES = {
     "": Stage.GUESS,
@@ -65,6 +68,8 @@ def class_in_words() -> str:
 def end_class() -> None:
     """End it; the guesses are forgotten."""
     CLASSROOMS.end(st.session_state.pop("classroom", ""))
+    if CLASSROOMS.is_empty:
+        DOOR.close()
 
 
 def place(lesson: type[Lesson]) -> str:
@@ -84,6 +89,22 @@ def turn() -> int:
     return int(st.session_state.get(_TURN, 0))
 
 
+def begin_hour() -> None:
+    """Let slides follow the plan of an hour, by whose clock they stand."""
+    st.session_state[_HOUR] = time.time()
+    _begin_anew()
+
+
+def _around(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:
+    """Return the lessons before and after on the slides: those of the plan while it is followed."""
+    if _HOUR not in st.session_state or lesson.key not in plan.KEYS:
+        return neighbours(lesson)
+    at = plan.KEYS.index(lesson.key)
+    before, after = plan.KEYS[:at][-1:], plan.KEYS[at + 1 :][:1]
+    found = [lessons.get(keys[0]) if keys else None for keys in (before, after)]
+    return found[0], found[1]
+
+
 def _begin_anew() -> None:
     st.session_state.pop(_PLACE, None)
     st.session_state[_TURN] = turn() + 1
@@ -100,6 +121,8 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
         if classroom is not None and not _leads(classroom, poll, stage):
             _follow(classroom)
             st.rerun()
+        if classroom is not None:
+            DOOR.tell(poll, lesson, worked)
         guesses: Sequence[Numbers] = [] if classroom is None else classroom.guesses
         report = guess_picture.guess(
             key,
@@ -162,6 +185,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     """Show the attacker's game as a full-screen slide between its guess and its question."""
     poll, classroom = poll_of(lesson, seed, worked), class_on_screen()
     if classroom is not None:
+        DOOR.tell(poll, lesson, worked)
         _leads(classroom, poll, Stage.SHOWN)  # pupils play as well
     with st.container(key="game_slide", gap="xsmall"):
         components.around("slide")  # its keys press these buttons
@@ -178,7 +202,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
-    before, after = neighbours(lesson)
+    before, after = _around(lesson)
     closing, filled = lesson.question, worked.filled
     question = Quiz(
         filled(closing.ask),
@@ -198,15 +222,18 @@ def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
         before is not None,
         after is not None,
         place(lesson),
+        st.session_state.get(_HOUR, 0.0),
+        plan.MINUTES,
     )
 
 
 def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     """Carry out the teacher's request on a slide."""
-    before, after = neighbours(lesson)
+    before, after = _around(lesson)
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
+        st.session_state.pop(_HOUR, None)
         if classroom := class_on_screen():  # slides continue at the class's place
             st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
         session.change(presenter="off", lesson=lesson.key)
@@ -226,21 +253,27 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
 def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
     """Open a class and its first slide."""
     _do("open", lesson, poll_of(lesson, seed, worked))
-    session.change(presenter="on")
+    session.change(presenter="on", lesson=lesson.key, learn_part="")
 
 
 def _open_class(poll: Poll) -> None:
+    """Open a class, and a door for phones if they cannot reach the dashboard itself."""
     try:
         st.session_state.classroom = CLASSROOMS.open(poll).code
+        address = st.session_state.get(ADDRESS) or next(iter(addresses()), "")
+        if address and not page_for_others("learn"):
+            DOOR.open(address)
     except InputError as problem:
         st.session_state.class_problem = problem
 
 
 def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
     page = page_for_others("learn")
-    link = f"{page}?s=class-{classroom.code}" if page else ""
-    note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
-    problem = "" if link else what_to_do()
+    link = f"{DOOR.url}/{classroom.code}" if DOOR.url else ""
+    note = f"Scan the code or type the address. The class is **{classroom.code}**"
+    if page or not link:
+        link = f"{page}?s=class-{classroom.code}" if page else ""
+        note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
     return guess_picture.Room(
         classroom.code,
         classroom.key,
@@ -249,7 +282,6 @@ def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
         note,
         count,
         classroom.answers,
-        problem,
     )
 
 

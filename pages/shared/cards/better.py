@@ -16,7 +16,8 @@ from engine.topics.better import MOST, TITLE, Better, Change, Quantity, best
 from engine.topics.mean import better as of_mean
 from pages.shared.frame import layout, timed
 from pages.shared.frame.page import ReleaseView
-from pages.shared.state import session
+from pages.shared.server.computing import uses_workers
+from pages.shared.state import run, session
 from pages.shared.state.settings import TASK
 from pages.shared.uploads import frozen
 
@@ -56,8 +57,26 @@ def show(
 
 def of_a_mean(view: ReleaseView, error: float) -> None:
     """Draw the list for a mean curve on screen with this error; nothing if nothing is released."""
+    if error > 0:
+        show(*_of_a_mean(view, error), TASK)
+
+
+def best_of_a_mean(view: ReleaseView, error: float) -> Better | None:
+    """Return the entry with the largest gain; None if there is none, or not all are known yet."""
     if not error > 0:
-        return
+        return None
+    changes, measured = _of_a_mean(view, error)
+    calls = [measured.call(change) for change in changes]
+    if uses_workers() and not all(run.knows(measured.compute, *call) for call in calls):
+        return None
+    answers = (
+        (change, measured.value(run.answer(measured.compute, *call)))
+        for change, call in zip(changes, calls, strict=True)
+    )
+    return next(iter(best(answers, measured.quantity, measured.now, measured.unit)), None)
+
+
+def _of_a_mean(view: ReleaseView, error: float) -> tuple[Sequence[Change], Measurement]:
     arguments = {
         "source": studied(view.source),
         "mechanism": view.mechanism,
@@ -65,11 +84,9 @@ def of_a_mean(view: ReleaseView, error: float) -> None:
         "seed": view.settings.seed,
     }
     unit = view.facts.value_unit
-    measured = Measurement(of_mean.error_after, arguments, Quantity.ERROR, error, unit)
-    show(
+    return (
         of_mean.changes(view.source, view.mechanism, view.budget, view.settings.delta),
-        measured,
-        TASK,
+        Measurement(of_mean.error_after, arguments, Quantity.ERROR, error, unit),
     )
 
 

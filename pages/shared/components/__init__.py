@@ -10,6 +10,7 @@ from pages.shared.components.chart import as_json, chart, chart_by_step
 from pages.shared.components.figure import figure, picked
 from pages.shared.components.frame import around, frame
 from pages.shared.components.kept import keep, kept
+from pages.shared.components.lesson_tiles import LessonTile, tiles
 from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
 from pages.shared.components.slider import slider
@@ -18,6 +19,7 @@ from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_p
 __all__ = [
     "Budgeted",
     "Chip",
+    "LessonTile",
     "Pinning",
     "Said",
     "around",
@@ -35,4 +37,5 @@ __all__ = [
     "said",
     "slider",
     "strip",
+    "tiles",
 ]

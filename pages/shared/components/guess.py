@@ -40,6 +40,9 @@ class Slide:
     has_next: bool
     # start of a reopened slide: "shows", "question" or "answer"; else the guess
     start: str = ""
+    # when the plan of an hour began, in seconds since 1970, and its minutes; 0 without one
+    began: float = 0.0
+    minutes: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,6 @@ class Room:
     note: str  # how to join without it; bold is the only markup
     count: int
     answers: Sequence[int]  # votes for each option of the closing question
-    problem: str = ""  # the reason phones cannot join, with a remedy
 
 
 @dataclass(frozen=True)

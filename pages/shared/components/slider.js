@@ -9,7 +9,6 @@ export default function ({data, parentElement: root, setStateValue}) {
   if (!S.stop) wire(S);
   S.e.max = data.steps.length - 1;
   S.e.setAttribute('aria-label', data.label);
-  root.querySelectorAll('.ends span').forEach((span, k) => { span.textContent = data.ends[k]; });
   adopt(S);
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }

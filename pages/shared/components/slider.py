@@ -11,19 +11,14 @@ _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_slider",
     html='<div class="rail"><input type="range" min="0" step="1"><strong aria-hidden="true">'
-    '</strong></div><div class="ends" aria-hidden="true"><span></span><span></span></div>',
+    "</strong></div>",
     css=(_HERE / "slider.css").read_text("utf-8"),
     js=(_HERE / "slider.js").read_text("utf-8"),
 )
 
 
 def slider(
-    label: str,
-    steps: Sequence[str],
-    at: int,
-    ends: tuple[str, str],
-    key: str,
-    moved: Callable[[int], None],
+    label: str, steps: Sequence[str], at: int, key: str, moved: Callable[[int], None]
 ) -> None:
     """Draw it.
 
@@ -49,5 +44,5 @@ def slider(
     _component(
         key=key,
         on_picked_change=report,
-        data={"label": label, "steps": list(steps), "at": at, "ends": list(ends), "rev": rev},
+        data={"label": label, "steps": list(steps), "at": at, "rev": rev},
     )

@@ -285,25 +285,21 @@ def mechanism_choice(
 
 
 def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
-    """Draw the ε of a page, with the steps of Explore and the meaning of its two ends.
+    """Draw the ε of a page, with the steps of Explore.
 
     `help` adds this page's particulars to the meaning of the term.
     """
     current = session.current()
-    with st.container(gap=None):
-        bound(
-            st.select_slider,
-            label,
-            current.epsilon,
-            session.set_epsilon,
-            key,
-            options=session.steps(current.epsilon),
-            format_func="ε = {:g}".format,
-            help=glossary.explain("privacy budget", help),
-        )
-        with st.container(horizontal=True, horizontal_alignment="distribute"):
-            st.markdown(":small[◀ more private]", width="content")
-            st.markdown(":small[more accurate ▶]", width="content")
+    bound(
+        st.select_slider,
+        label,
+        current.epsilon,
+        session.set_epsilon,
+        key,
+        options=session.steps(current.epsilon),
+        format_func="ε = {:g}".format,
+        help=glossary.explain("privacy budget", help),
+    )
 
 
 def live_epsilon_slider(key: str, help: str) -> None:
@@ -319,7 +315,6 @@ def live_epsilon_slider(key: str, help: str) -> None:
             PRIVACY_BUDGET,
             [f"ε = {step:g}" for step in steps],
             steps.index(current.epsilon),
-            ("◀ more private", "more accurate ▶"),
             key,
             lambda step: session.change(epsilon=steps[step]),
         )

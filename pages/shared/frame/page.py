@@ -13,6 +13,7 @@ content.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import streamlit as st
@@ -22,7 +23,8 @@ from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
-from engine.language import odds_words, tags
+from engine.language import error_words, numbers, odds_words, tags
+from engine.language.grammar import capital
 from engine.mechanisms import Mechanism
 from engine.mechanisms.study import Study
 from engine.privacy.failure import Delta
@@ -70,6 +72,11 @@ class View:
     def brief(self) -> Brief:
         """Return the facts by which a pin compares the view with others."""
         raise NotImplementedError
+
+    @property
+    def finding(self) -> str:
+        """A heading that states what the view shows; "" where the page has a title of its own."""
+        return ""
 
     @property
     def is_own(self) -> bool:
@@ -166,6 +173,7 @@ class ReleaseView(View):
     spends: Sequence[Spend]
     tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
     error_awaited: str = ""  # words for the strip in place of an error that is being simulated
+    has_numbers_in_strip: ClassVar[bool] = True  # odds and error
 
     @property
     def is_own(self) -> bool:
@@ -206,6 +214,15 @@ class ReleaseView(View):
         """The study as questions ask for it: source, mechanism, budget and seed."""
         return self.source, self.mechanism, self.budget, self.settings.seed
 
+    @property
+    def finding(self) -> str:
+        brief = self.brief()
+        if not self.spends or not brief.error_in_words:
+            return ""
+        error = numbers.with_unit(numbers.number(brief.error), brief.error_unit)
+        name = capital(error_words.distance(self.facts))
+        return f"{name} {error} at {brief.budgets.partition(' · ')[0]}"
+
     # -- the strip --
 
     @property
@@ -244,6 +261,8 @@ class ReleaseView(View):
             self.error_awaited or brief.error_in_words,
             self.highest_epsilon >= odds_words.WEAK_FROM,
         )
+        if not self.has_numbers_in_strip:
+            present = replace(present, odds="", error="")
         strips.by_step(
             self.facts,
             *self.budgeted(present),

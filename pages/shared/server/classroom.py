@@ -25,6 +25,7 @@ import streamlit as st
 from engine.core.errors import InputError
 
 MAX_CLASSES, MAX_GUESSES, MAX_SECONDS = 20, 200, 3 * 3600.0
+MAX_SEATS = 1000
 Numbers = tuple[float | None, ...]  # a guess, None where nothing was guessed
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letter or digit that looks like another
 CODE_LENGTH = 6
@@ -102,11 +103,18 @@ class Classroom:
     def seat(self, browser: str = "") -> int:
         """Number a visitor, to keep their guess; all tabs of a named `browser` share one seat."""
         with self._lock:
-            return (
-                self._browsers.setdefault(browser, next(self._seats))
-                if browser
-                else next(self._seats)
-            )
+            if browser in self._browsers:
+                return self._browsers[browser]
+            if len(self._browsers) >= MAX_SEATS:
+                raise InputError(
+                    f"{MAX_SEATS} browsers have joined, and no more may.",
+                    field="class",
+                    hint="Look on as the teacher goes on.",
+                )
+            seat = next(self._seats)
+            if browser:
+                self._browsers[browser] = seat
+            return seat
 
     def guess(self, seat: int, poll: Poll, values: object) -> None:
         """Take the guess of a seat in place of its earlier one."""
@@ -237,6 +245,13 @@ class Classrooms:
         with self._lock:
             self._open.pop(code, None)
 
+    @property
+    def is_empty(self) -> bool:
+        """True if no class is open."""
+        with self._lock:
+            self._end_old()
+            return not self._open
+
     def _end_old(self) -> None:
         now = self._clock()
         self._open = {
@@ -290,12 +305,3 @@ def is_loopback(host: str) -> bool:
     except ValueError:
         return False
     return number.is_loopback or number.is_unspecified
-
-
-def what_to_do() -> str:
-    """Explain why phones cannot join and what to do, if they cannot reach this page's address."""
-    return (
-        "Phones cannot reach the address at which this page is open. Whoever runs the "
-        "dashboard starts it with make run ADDRESS=0.0.0.0. Then open this page by the "
-        "computer’s name in your network."
-    )
