@@ -23,10 +23,10 @@ number that is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,7 +263,8 @@ class PlainBlock(SumBlock):
 class StreamedDeviations(Deviations):
     """The curves of one site and data set, read anew in each pass: a few of them are in memory."""
 
-    read: Callable[[], Iterable[Deviations]]
+    # applies a function to the curves of each part of the site, a few at a time
+    of_parts: Callable[[Callable[[Iterator[Deviations]], Any]], Sequence[Any]]
     people: int
     size: int
     has_one_centre: bool  # for all people, so that equal centres have equal deviations
@@ -280,18 +281,9 @@ class StreamedDeviations(Deviations):
     def entries(self) -> int:
         return self.size
 
-    def blocks(self, most: int) -> Iterator[Deviations]:
-        """Yield the blocks of all that is read."""
-        return (block for some in self.read() for block in some.blocks(most))
-
     def of_repeats(self, repeats: slice) -> StreamedDeviations:
         """The same: there is one data set."""
         return self
-
-    def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """Compute the deviations of all lanes, block after block."""
-        lanes = [block.from_centres(centres, repeats) for block in self.blocks(_BLOCK)]
-        return np.concatenate(lanes, axis=-1)
 
 
 @dataclass(frozen=True)

@@ -126,10 +126,16 @@ def whole_sums(
 
 
 def mean_of_numbers(blocks: Iterable[Array]) -> Array:
-    """Average people's numbers within [−1, 1], (…, people) of each block, at least one.
+    """Average people's numbers within [−1, 1], (…, people) of each block, at least one."""
+    return mean_of_parts([sum_of_numbers(blocks)])
 
-    They are truncated to multiples of 2⁻⁴⁰. For one of n people replaced that moves no entry by
-    more than 2⁻³⁹/n: far less than the rounding that `engine.noise.hardened` allows for.
+
+def sum_of_numbers(blocks: Iterable[Array]) -> tuple[ExactSum | None, int]:
+    """Sum people's numbers within [−1, 1], (…, people) of each block, and count the people.
+
+    They are truncated to multiples of 2⁻⁴⁰. For one of n people replaced that moves no entry of
+    their mean by more than 2⁻³⁹/n: far less than the rounding that `engine.noise.hardened` allows
+    for.
     """
     total, n = None, 0
     for block in blocks:
@@ -145,8 +151,22 @@ def mean_of_numbers(blocks: Iterable[Array]) -> Array:
             else:
                 total.merge(part)
         n += block.shape[-1]
-    assert total is not None
-    return np.asarray(np.ldexp(total.mean(n), -_BITS))
+    return total, n
+
+
+def mean_of_parts(parts: Iterable[tuple[ExactSum | None, int]]) -> Array:
+    """Average numbers of which `sum_of_numbers` summed parts, one at least with a block."""
+    sums, people = zip(*parts, strict=True)
+    total = merged([total for total in sums if total is not None])
+    return np.asarray(np.ldexp(total.mean(sum(people)), -_BITS))
+
+
+def merged(parts: Sequence[ExactSum]) -> ExactSum:
+    """Add up the totals of parts."""
+    total = ExactSum(parts[0].high.copy(), parts[0].low.copy())
+    for part in parts[1:]:
+        total.merge(part)
+    return total
 
 
 def mean_of_products(left: Array, right: Array, most: float) -> Array:

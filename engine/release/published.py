@@ -397,9 +397,9 @@ class _Rounds:
         if len(data.people) > 1:
             return data
 
-        def read(site: int) -> Iterator[CurveData]:
+        def read(site: int, function: Callable[[Iterator[CurveData]], Any]) -> Sequence[Any]:
             is_stored = self._answered < len(self._stored)
-            return data.few().blocks(site) if is_stored else data.blocks(site)
+            return (data.few() if is_stored else data).of_parts(site, function)
 
         return replace(data, read=read)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
 from engine.uploads.scratch import Arrays, Resources, StoredArray
 
+R = TypeVar("R")
 SAMPLE = 5000  # people at whom doubts look
 MOST_BUCKETS = 256
 _WORK = 200  # bytes that a line takes while its bucket is put in order
@@ -70,6 +71,15 @@ class StoredTable:
     @property
     def n_curves(self) -> int:
         return sum(self.people)
+
+    def of_parts(
+        self,
+        function: Callable[[Iterator[CurveTable]], R],
+        site: int | None = None,
+        with_ids: bool = False,
+    ) -> list[R]:
+        """Apply a function to the curves of all people, or of a site, which are one part."""
+        return [function(self.tables(site, with_ids))]
 
     def tables(self, site: int | None = None, with_ids: bool = False) -> Iterator[CurveTable]:
         """Yield all curves in tables of some of them, or those of a site, which is the only one.

@@ -426,6 +426,7 @@ class Evidence:
     heard: Heard
 
 
+R = TypeVar("R")
 E = TypeVar("E", bound=Evidence)
 
 
@@ -446,15 +447,40 @@ def deviations_of_site(
 ) -> Deviations:
     """The deviations of a site, of one data set: kept, or made anew of each block in each pass.
 
-    `of` makes those of some curves; they are common if all columns share them.
+    `of` makes those of some curves, and can be sent to other processes; they are common if all
+    columns share them.
     """
     if isinstance(data, CurveData):
         return of(next(data.blocks(site)))
 
-    def read() -> Iterator[Deviations]:
-        return map(of, data.blocks(site))
+    def of_parts(function: Callable[[Iterator[Deviations]], R]) -> Sequence[R]:
+        return data.of_parts(site, _Made(of, function))
 
-    return StreamedDeviations(read, data.people[site], of(data.few()).entries, is_common)
+    return StreamedDeviations(of_parts, data.people[site], of(data.few()).entries, is_common)
+
+
+@dataclass(frozen=True)
+class _Made(Generic[R]):
+    """What is made of the deviations of blocks."""
+
+    of: Callable[[CurveData], Deviations]
+    function: Callable[[Iterator[Deviations]], R]
+
+    def __call__(self, blocks: Iterator[CurveData]) -> R:
+        return self.function(map(self.of, blocks))
+
+
+@dataclass(frozen=True)
+class CurvesInScale:
+    """Makes deviations of the curves of one data set; see `curves_of`."""
+
+    scale: Callable[[CurveData], Array]  # values (1, N) in unit scale
+    basis: Basis
+    design: Design | None
+    left_out: NDArray[np.bool_] | None = None
+
+    def __call__(self, data: CurveData) -> CurveDeviations:
+        return curves_of(data, self.scale(data), self.basis, self.design, self.left_out)
 
 
 def curves_of(
@@ -613,7 +639,8 @@ class AdaptiveFit(Generic[E]):
             )
         return self._averages[message]
 
-    def regressors(self, data: CurveData) -> Array:
+    @staticmethod
+    def regressors(data: CurveData) -> Array:
         """Regressors of people, 0 of those with a number missing: (repeats, K, people)."""
         raise NotImplementedError
 
