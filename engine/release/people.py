@@ -22,6 +22,7 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,10 +99,11 @@ class RecordHashes:
         same people whatever the order. Ledgers of earlier versions told 7 from 007 and “a 1” from
         “a1”; in those that were taken over people are found under all of them.
         """
-        return cls.joined(traces.of_parts(_Hashing(key, is_taken_over)))
+        parts = traces.of_parts(_Hashing(key, is_taken_over))
+        return cls._joined(list(chain.from_iterable(parts)))
 
     @classmethod
-    def joined(cls, parts: Sequence[RecordHashes]) -> RecordHashes:
+    def _joined(cls, parts: Sequence[RecordHashes]) -> RecordHashes:
         """Put the hashes of some people after those of others."""
         if len(parts) == 1:
             return parts[0]
@@ -166,11 +168,9 @@ class _Hashing:
     key: bytes
     is_taken_over: bool
 
-    def __call__(self, traces: Iterator[Traces]) -> RecordHashes:
+    def __call__(self, traces: Iterator[Traces]) -> list[RecordHashes]:
         seen = Counter[bytes]()
-        return RecordHashes.joined(
-            [RecordHashes.of_some(each, self.key, self.is_taken_over, seen) for each in traces]
-        )
+        return [RecordHashes.of_some(each, self.key, self.is_taken_over, seen) for each in traces]
 
 
 def _earlier(traces: Traces, key: bytes) -> tuple[Integers, Hashes]:

@@ -16,6 +16,7 @@ from engine.core.identity import Traces
 from engine.core.types import CurveData, CurveStore, PublicFacts, Sizes
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.misfits import check_covariates, check_fit
+from engine.uploads.partitioned_table import PartitionedTable
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 from engine.uploads.stored_table import StoredTable
@@ -42,7 +43,7 @@ class StoredCurves(UploadedData[Any]):
     tasks = Upload.tasks
     read_as = "table"
 
-    table: StoredTable
+    table: StoredTable | PartitionedTable
 
     def __post_init__(self) -> None:
         super().__post_init__()
