@@ -41,7 +41,7 @@ from engine.numerics.regressor_maps import RegressorMap
 Index = NDArray[np.int64]
 MOST_COLUMNS = 3  # for which a pass of its own costs less than what several passes would share
 _LANES = 64
-_BLOCK = 512  # curves, to stay in cache
+_BLOCK, _SHARED = 512, 2048  # curves, to stay in cache; those at common times take less
 _OBSERVATIONS, _TOGETHER = 500_000, 1000  # of a block, and of each curve, worked on at once
 _DENSE = 1.5  # observations for each function, from which sums are smaller
 _SAME_TIME = 1e-9  # how near an observation at a stated time is to it
@@ -101,8 +101,8 @@ class CurveDeviations(Deviations):
             inverse = mean_slopes_inverse(basis, m, design)
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
-                is_shared = _is_at(times, starts[mine], np.array(design.times))
-            for places in in_lanes(mine[is_shared], m):
+                is_shared = _is_at(times, starts, mine, np.array(design.times))
+            for places in in_lanes(mine[is_shared], m, _SHARED):
                 y = rows_of(values, starts, places, m)
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
             for places in in_lanes(mine[~is_shared], m):
@@ -168,7 +168,7 @@ class SharedBlock(CurveBlock):
 
     def at(self, centres: Array) -> Array:
         moved = np.einsum("lk,ckb->clb", self.slopes, centres)
-        return np.asarray(self.targets + moved * self.tells)
+        return np.asarray(self.targets + (moved if self.tells.all() else moved * self.tells))
 
 
 @dataclass(frozen=True)
@@ -383,17 +383,18 @@ def are_numbers(times: Array, values: Array) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(times).any(axis=0) & np.isfinite(values).all(axis=0))
 
 
-def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
+def _is_at(array: Array, starts: Index, curves: Index, stated: Array) -> NDArray[np.bool_]:
     """True for curves whose observations are at the stated times, one at each, in order."""
-    is_at = np.ones(len(starts), dtype=bool)
-    for place, time in enumerate(stated):
-        is_at &= np.abs(array[starts + place] - time) <= _SAME_TIME
+    is_at = np.empty(len(curves), dtype=bool)
+    for some in blocks_of(len(curves), _SHARED):
+        rows = _rows_as_read(array, starts, curves[some], len(stated))
+        is_at[some] = (np.abs(rows - stated) <= _SAME_TIME).all(axis=1)
     return is_at
 
 
-def in_lanes(curves: Index, m: int) -> list[Index]:
+def in_lanes(curves: Index, m: int, block: int = _BLOCK) -> list[Index]:
     """The numbers of the curves of each block, −1 for lanes that fill it up."""
-    blocks, most = [], min(_BLOCK, max(_LANES, _OBSERVATIONS // m))
+    blocks, most = [], min(block, max(_LANES, _OBSERVATIONS // m))
     for part in blocks_of(len(curves), most // _LANES * _LANES):
         mine = curves[part]
         empty = np.full(-len(mine) % _LANES, -1, dtype=np.int64)
@@ -403,6 +404,15 @@ def in_lanes(curves: Index, m: int) -> list[Index]:
 
 def rows_of(array: Array, starts: Index, places: Index, m: int) -> Array:
     """The numbers of the curves of a block, (m, lanes); NaN in lanes that fill it up."""
-    first = starts[places]  # of the last curve, in lanes that fill it up
-    rows = array[np.where(places >= 0, first, 0) + np.arange(m)[:, None]]
-    return np.where(places >= 0, rows, np.nan)
+    rows, n = np.empty((m, len(places))), int((places >= 0).sum())  # the first n lanes have curves
+    rows[:, :n] = _rows_as_read(array, starts, places[:n], m).T
+    rows[:, n:] = np.nan
+    return rows
+
+
+def _rows_as_read(array: Array, starts: Index, curves: Index, m: int) -> Array:
+    """The m numbers of each curve, (curves, m): a view where the curves are neighbours."""
+    if len(curves) and curves[-1] - curves[0] == len(curves) - 1:
+        first = starts[curves[0]]
+        return array[first : first + m * len(curves)].reshape(-1, m)
+    return np.asarray(array[starts[curves][:, None] + np.arange(m)])

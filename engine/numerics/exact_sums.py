@@ -104,9 +104,9 @@ def whole_sums(
     list of ExactSum
         (repeats, columns, …) each.
     """
-    with np.errstate(all="ignore"):  # what is no finite number is seen to by `_norms`
+    with np.errstate(all="ignore"):  # `_norms` sees to what is no finite number
         h /= (radius[..., None] * shape)[..., None]
-    norms = _norms(h)
+        norms = _norms(h)
     if Statistic.BEYOND in kinds:
         return [ExactSum.of(_COUNTS[kind](h, norms)) for kind in kinds]
     own = Statistic.MOMENTS in kinds and bool((moments_radius != radius).any())
@@ -120,7 +120,8 @@ def whole_sums(
             sums.append(np.abs(u).sum(axis=-1))
         else:
             for z in of_moments:
-                u = truncated(z, _norms(z))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    u = truncated(z, _norms(z))
             sums.append(_products(u))
     return list(map(ExactSum.of, sums))
 
@@ -197,8 +198,7 @@ def mean_of(total: ExactSum, n: int, kind: Statistic, shape: Array, radius: Arra
 
 def _norms(z: Array) -> Array:
     """‖z‖ of each person, (repeats, columns, people); z is 0 where that is no finite number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms: Array = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
+    norms: Array = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
     if not np.isfinite(norms).all():
         z[:] = np.where(np.isfinite(norms)[..., None, :], z, 0.0)
         norms[np.isnan(norms)] = 0.0

@@ -117,21 +117,22 @@ def connect(address: str, is_private: bool = False) -> DaskExecutor:
         ) from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is said below, once
+    security = _security()
+    try:  # a client that could not read the address would wait when it is dropped
+        host = parse_host_port(address)[0]
+    except ValueError:
+        raise _silent(address) from None
+    if is_private and security is None and not _is_this_machine(host):
+        raise _unguarded()
     try:
-        # a client that could not read the address would wait when it is dropped
-        host, security = parse_host_port(address)[0], _security()
-        if is_private and security is None and not _is_this_machine(host):
-            raise _unguarded()
         client = Client(
             f"tcp://{address}" if security is None else f"tls://{address}",
             timeout=_PATIENCE,
             set_as_default=False,
             security=security,
         )
-    except (OSError, ValueError):  # refused or timed out; not an address
-        raise InputError(
-            f"No Dask scheduler answers at {brief(address)}.", field="executor", hint=_HOW
-        ) from None
+    except (OSError, ValueError):  # refused or timed out
+        raise _silent(address) from None
     try:
         _refuse_unlike(client, address)
         if is_private and security is None and not all(map(_is_at_home, client.nthreads())):
@@ -140,6 +141,12 @@ def connect(address: str, is_private: bool = False) -> DaskExecutor:
     except BaseException:
         client.close()
         raise
+
+
+def _silent(address: str) -> InputError:
+    return InputError(
+        f"No Dask scheduler answers at {brief(address)}.", field="executor", hint=_HOW
+    )
 
 
 def _security() -> Any:
