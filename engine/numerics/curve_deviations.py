@@ -106,9 +106,11 @@ class CurveDeviations(Deviations):
                 y = rows_of(values, starts, places, m)
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
             for places in in_lanes(mine[~is_shared], m):
-                t, y = (rows_of(each, starts, places, m) for each in (times, values))
-                kind = KernelBlock if m <= _DENSE * basis.size else SumBlock
-                parts.append(kind.of(places, t, y, basis, inverse))
+                if m <= _DENSE * basis.size:
+                    parts.append(KernelBlock(inverse, places, times, values, starts, m, basis))
+                else:
+                    t, y = (rows_of(each, starts, places, m) for each in (times, values))
+                    parts.append(SumBlock.of(places, t, y, basis, inverse))
         return cls(tuple(parts), len(counts), basis.size)
 
 
@@ -175,16 +177,11 @@ class SharedBlock(CurveBlock):
 class KernelBlock(CurveBlock):
     """Curves with few observations: h(a) = −P D Φ' G⁻¹ (y − Φ a)."""
 
-    times: Array  # (m, lanes)
-    values: Array
+    times: Array  # (N,), of all curves: nothing is kept of each
+    values: Array  # (N,)
+    starts: Index  # (curves,): where each curve begins
+    readings: int  # m
     basis: Basis
-
-    @classmethod
-    def of(
-        cls, places: Index, times: Array, values: Array, basis: Basis, inverse: Array
-    ) -> KernelBlock:
-        """Build from times and values (m, lanes)."""
-        return cls(inverse, places, times, values, basis)
 
     def at(self, centres: Array) -> Array:
         (waves, y), root = self._waves(), np.sqrt(_scales(self.basis))
@@ -198,8 +195,12 @@ class KernelBlock(CurveBlock):
 
     def _waves(self) -> tuple[Array, Array]:
         """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
-        tells = are_numbers(self.times, self.values)
-        times = np.where(tells, self.times, 0.0)
+        times, y = (
+            rows_of(each, self.starts, self.places, self.readings)
+            for each in (self.times, self.values)
+        )
+        tells = are_numbers(times, y)
+        times = np.where(tells, times, 0.0)
         waves = np.empty((self.basis.size, *times.shape))
         waves[0] = tells
         highest = highest_wave(self.basis) // 2
@@ -208,7 +209,7 @@ class KernelBlock(CurveBlock):
         sizes = SUP_NORM * np.sqrt(_scales(self.basis))
         for row, wave, size in zip(waves[1:], found, sizes[1:], strict=False):
             np.multiply(wave, size * tells, out=row)
-        return waves, np.where(tells, self.values, 0.0)
+        return waves, np.where(tells, y, 0.0)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def _security() -> Any:
     """Return the certificates that the settings of Dask name; None without."""
     from distributed.security import Security
 
-    security = Security()
+    security: Any = Security()
     return security if security.tls_ca_file and security.tls_client_cert else None
 
 

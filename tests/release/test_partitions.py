@@ -9,12 +9,14 @@ import pytest
 
 from engine import __main__
 from engine.core.errors import InputError
-from engine.release import certified, published
+from engine.noise.hardened import LatticeNoise
+from engine.release import certified, partial, published
 from engine.release.ledger import Ledger
 from engine.release.people import RecordHashes
 from engine.running import partitions
 from engine.running.executors import SerialExecutor
 from engine.running.partitions import HomeExecutor, LostWorkersError
+from engine.uploads import partitioned_table
 from engine.uploads.partitioned_table import PartitionedTable
 from engine.uploads.scratch import Resources
 from tests import large
@@ -167,6 +169,18 @@ def check_kill(folder, workers, instant):
     return passes
 
 
+@pytest.mark.slow
+def test_sixty_kills_of_a_worker_change_no_bit(tmp_path):
+    """Workers of a release are killed before each of its passes in turn."""
+    kills = 0
+    with HomeExecutor(2) as own:
+        for repeat in range(60):
+            (tmp_path / str(repeat)).mkdir()
+            n_passes = check_kill(tmp_path / str(repeat), own, 1 + repeat % 5)
+            kills += n_passes >= 1 + repeat % 5
+    assert kills == 60
+
+
 @pytest.mark.parametrize("instant", [1, 3])
 def test_a_killed_worker_changes_no_bit(instant, tmp_path, workers):
     assert check_kill(tmp_path, workers, instant) >= instant
@@ -205,3 +219,74 @@ def test_the_command_takes_workers(tmp_path, capsys):
     words = ["release", str(tmp_path / "request.json"), "--yes", *paths]
     assert __main__.main([*words, "--executor", "processes:2"]) == 0
     assert "wrote" in capsys.readouterr().out
+
+
+# -- a coordinator that ends -----------------------------------------------------------------------
+
+
+def publish_and_end(folder, instant):
+    """Publish by two workers, in a process that is killed at an instant; true if it was."""
+    child = os.fork()
+    if child == 0:
+        passed = 0
+
+        def watched(owner, name):
+            usual = getattr(owner, name)
+
+            def call(*arguments, **more):
+                nonlocal passed
+                passed += 1
+                if passed == instant:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return usual(*arguments, **more)
+
+            setattr(owner, name, call)
+
+        watched(partitioned_table, "mapped")
+        watched(Ledger, "charge")
+        watched(Ledger, "store")
+        watched(partial, "store")
+        watched(LatticeNoise, "__call__")
+        try:
+            with HomeExecutor(2) as workers:
+                one = asked(folder, workers)
+                ledger = Ledger(folder / "ledger", folder / "witness")
+                published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def check_end(folder, instant, workers):
+    """What is stored when a coordinator ends is part of the one release that follows."""
+    by_person(large.frame(), folder)
+    ledger = Ledger(folder / "ledger", folder / "witness")
+    was_killed = publish_and_end(folder, instant)
+    entries = ledger.entries()
+    begun = (
+        partial.stored(ledger, ledger.receipt(entries[0].release_id))
+        if entries and entries[0].state == "under way"
+        else {}
+    )
+    one = asked(folder, workers)
+    release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
+    (entry,) = ledger.entries()
+    assert entry.state == "drawn" and entry.budget.epsilon <= 2.9
+    content = ledger.release(release.release_id).messages
+    for message in begun.values():
+        assert message.partition(b"\n")[2] in content
+    return was_killed
+
+
+@pytest.mark.parametrize("instant", [4, 12])
+def test_a_coordinator_that_ends_charges_nothing_twice(instant, tmp_path, workers):
+    assert check_end(tmp_path, instant, workers)
+
+
+@pytest.mark.slow
+def test_sixty_ends_of_a_coordinator_charge_nothing_twice(tmp_path, workers):
+    killed = 0
+    for repeat in range(66):
+        (tmp_path / str(repeat)).mkdir()
+        killed += check_end(tmp_path / str(repeat), 1 + repeat % 22, workers)
+    assert killed >= 60

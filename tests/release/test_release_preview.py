@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.signal import find_peaks
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, TimeLaw
@@ -17,7 +18,7 @@ from engine.privacy.feasibility import Feasibility
 from engine.sources.twin import Twin
 from engine.topics.planning.answer import PlannedStudy, measure
 from engine.topics.release import charts, words
-from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
+from engine.topics.release.preview import PEAKS, maxima, peaks_shown, release_preview
 from tests.heavy import few
 from tests.sentences import of_topic
 
@@ -298,4 +299,13 @@ def test_a_peak_is_shown_where_a_maximum_near_its_place_stands_out():
     assert peaks_shown(three + ripple, where, 1.0) == 3
     assert peaks_shown(0.2 * three + ripple, where, 1.0) == 0
     assert peaks_shown(-np.cos(2 * np.pi * t) + ripple, where, 1.0) == 1  # all in the middle
+
+
+def test_maxima_are_those_of_scipy():
+    rng = np.random.default_rng(5)
+    for k in range(300):
+        n = rng.integers(1, 60)
+        curve = rng.integers(0, 5, n) * 1.0 if k % 2 else np.cumsum(rng.normal(size=n))
+        least = rng.choice([0.0, 0.5, 1.0, 2.0])
+        assert maxima(curve, least) == [*find_peaks(curve, prominence=least)[0]]
     assert peaks_shown(-three, where, 1.0) == 0  # maxima in the valleys

@@ -21,8 +21,10 @@ class ObservationScale:
 
     def __call__(self, times: Array, values: Array) -> Array:
         middle = self.middle.heights[0] if self.is_flat else self.middle(times)
-        inside = np.clip(values, middle - self.half, middle + self.half)
-        return np.asarray((inside - middle) / self.half)
+        inside = np.asarray(np.clip(values, middle - self.half, middle + self.half))
+        inside -= middle
+        inside /= self.half
+        return inside
 
     def of(self, data: CurveData) -> Array:
         """Map all values of some curves."""
