@@ -299,6 +299,7 @@ def test_a_peak_is_shown_where_a_maximum_near_its_place_stands_out():
     assert peaks_shown(three + ripple, where, 1.0) == 3
     assert peaks_shown(0.2 * three + ripple, where, 1.0) == 0
     assert peaks_shown(-np.cos(2 * np.pi * t) + ripple, where, 1.0) == 1  # all in the middle
+    assert peaks_shown(-three, where, 1.0) == 0  # maxima in the valleys
 
 
 def test_maxima_are_those_of_scipy():
@@ -308,4 +309,3 @@ def test_maxima_are_those_of_scipy():
         curve = rng.integers(0, 5, n) * 1.0 if k % 2 else np.cumsum(rng.normal(size=n))
         least = rng.choice([0.0, 0.5, 1.0, 2.0])
         assert maxima(curve, least) == [*find_peaks(curve, prominence=least)[0]]
-    assert peaks_shown(-three, where, 1.0) == 0  # maxima in the valleys
