@@ -673,8 +673,10 @@ class AdaptiveFit(Generic[E]):
             [budget.epsilon if pure else min(mu_of(budget), NOISE_FREE) for budget in budgets],
             self.draws,
         )
+        # a store of curves is only released: its last column does as the first, at no price
+        last = cost[0] if isinstance(self.data, CurveStore) and len(cost) else NOISE_FREE
         of_total = np.array(shares)[:, None]
-        return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, NOISE_FREE))
+        return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, last))
 
     def site(
         self,
