@@ -78,7 +78,13 @@ class CurveDeviations(Deviations):
 
     @classmethod
     def of(
-        cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design | None
+        cls,
+        times: Array,
+        values: Array,
+        counts: Index,
+        basis: Basis,
+        design: Design | None,
+        is_single: bool = False,
     ) -> CurveDeviations:
         """Choose for every curve how its deviation is computed; without a law of times all alike.
 
@@ -88,6 +94,8 @@ class CurveDeviations(Deviations):
             Observations in unit scale, curve after curve.
         counts : (curves,)
             Observations of each curve; they sum to N.
+        is_single : bool
+            True to solve for those with few observations in single precision.
         """
         starts = np.cumsum(counts) - counts
         parts = list[CurveBlock]()
@@ -107,7 +115,9 @@ class CurveDeviations(Deviations):
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
             for places in in_lanes(mine[~is_shared], m):
                 if m <= _DENSE * basis.size:
-                    parts.append(KernelBlock(inverse, places, times, values, starts, m, basis))
+                    parts.append(
+                        KernelBlock(inverse, places, times, values, starts, m, basis, is_single)
+                    )
                 else:
                     t, y = (rows_of(each, starts, places, m) for each in (times, values))
                     parts.append(SumBlock.of(places, t, y, basis, inverse))
@@ -182,16 +192,18 @@ class KernelBlock(CurveBlock):
     starts: Index  # (curves,): where each curve begins
     readings: int  # m
     basis: Basis
+    is_single: bool  # whether waves and factors are in single precision
 
     def at(self, centres: Array) -> Array:
         (waves, y), root = self._waves(), np.sqrt(_scales(self.basis))
-        kernel = np.empty((len(y), *y.shape))
+        kernel = np.empty((len(y), *y.shape), waves.dtype)
         for j in range(len(y)):
             np.einsum("lib,lb->ib", waves[:, j:], waves[:, j], out=kernel[j:, j])
             kernel[j, j] += 1.0
-        rest = y - np.einsum("lib,clb->cib", waves, centres / root[:, None])
+        rest = y - np.einsum("lib,clb->cib", waves, (centres / root[:, None]).astype(waves.dtype))
         solve_along(kernel, rest)
-        return _mapped(-self.inverse * root, np.einsum("lib,cib->clb", waves, rest))
+        along = np.einsum("lib,cib->clb", waves, rest).astype(float, copy=False)
+        return _mapped(-self.inverse * root, along)
 
     def _waves(self) -> tuple[Array, Array]:
         """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
@@ -201,7 +213,7 @@ class KernelBlock(CurveBlock):
         )
         tells = are_numbers(times, y)
         times = np.where(tells, times, 0.0)
-        waves = np.empty((self.basis.size, *times.shape))
+        waves = np.empty((self.basis.size, *times.shape), np.float32 if self.is_single else float)
         waves[0] = tells
         highest = highest_wave(self.basis) // 2
         is_fourier = self.basis.family == "fourier"
@@ -209,7 +221,7 @@ class KernelBlock(CurveBlock):
         sizes = SUP_NORM * np.sqrt(_scales(self.basis))
         for row, wave, size in zip(waves[1:], found, sizes[1:], strict=False):
             np.multiply(wave, size * tells, out=row)
-        return waves, np.where(tells, y, 0.0)
+        return waves, np.where(tells, y, 0.0).astype(waves.dtype, copy=False)
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,8 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         self, basis: Basis, design: Design, s: int, regressors: Array, to: RegressorMap
     ) -> Deviations:
         """The deviations of a site whose curves are read in each pass."""
-        curves = CurvesInScale(partial(_in_unit_scale, self.scale), basis, design)
+        scale = partial(_in_unit_scale, self.scale)
+        curves = CurvesInScale(scale, basis, design, None, self.is_single)
         return deviations_of_site(self.data, s, _Regressed(curves, to), is_common=False)
 
     def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:

@@ -59,6 +59,9 @@ from engine.numerics.time_histograms import Mixing
 from engine.privacy.feasibility import Feasibility
 
 NOISE_FREE = 1e12  # a μ without noise
+_MANY = (
+    100_000  # observations: single precision moves messages by less than 10⁻⁴ of their noise there
+)
 
 
 def _none() -> Array:
@@ -477,10 +480,12 @@ class CurvesInScale:
     scale: Callable[[CurveData], Array]  # values (1, N) in unit scale
     basis: Basis
     design: Design | None
-    left_out: NDArray[np.bool_] | None = None
+    left_out: NDArray[np.bool_] | None
+    is_single: bool  # of very many people: what it changes is far below the noise
 
     def __call__(self, data: CurveData) -> CurveDeviations:
-        return curves_of(data, self.scale(data), self.basis, self.design, self.left_out)
+        values = self.scale(data)
+        return curves_of(data, values, self.basis, self.design, self.left_out, self.is_single)
 
 
 def curves_of(
@@ -489,6 +494,7 @@ def curves_of(
     basis: Basis,
     design: Design | None,
     left_out: NDArray[np.bool_] | None = None,
+    is_single: bool = False,
 ) -> CurveDeviations:
     """The deviations of curves of one data set, with values (1, N) in unit scale.
 
@@ -501,7 +507,7 @@ def curves_of(
         curve = np.repeat(np.arange(len(counts)), counts)
         counts = np.bincount(curve[is_read], minlength=len(counts))
         times, inside = times[is_read], inside[is_read]
-    return CurveDeviations.of(times, inside, counts, basis, design)
+    return CurveDeviations.of(times, inside, counts, basis, design, is_single)
 
 
 class AdaptiveFit(Generic[E]):
@@ -540,6 +546,11 @@ class AdaptiveFit(Generic[E]):
         not tell how people's curves deviate.
         """
         return ()
+
+    @property
+    def is_single(self) -> bool:
+        """True if deviations of one data set are solved for in single precision: it is large."""
+        return self.sizes.n_observations >= _MANY
 
     def pieces(self) -> Iterator[Piece]:
         """All plans and repeats, cut so that the arrays of each piece stay small."""

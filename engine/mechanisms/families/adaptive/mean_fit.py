@@ -205,7 +205,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         self, size: int, design: Design | None, left_out: NDArray[np.bool_] | None = None
     ) -> list[Deviations]:
         """The curves of each site, of one data set; without a law of the times all count alike."""
-        of = CurvesInScale(self.scale.of, self.basis.first(size), design, left_out)
+        of = CurvesInScale(self.scale.of, self.basis.first(size), design, left_out, self.is_single)
         return [deviations_of_site(self.data, s, of) for s in range(len(self.servers))]
 
     def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
