@@ -258,8 +258,10 @@ def read_table(files: Sequence[TableFile], reading: Reading, resources: Resource
     for people in _read(files, reading):
         buckets.add(people)
     kept, counting = _KeptCurves(Arrays(resources, spooled)), _Counting(reading)
+    advance = stage("Curves", number)
     for lines in buckets.people():
         kept.put(counting.added(lines))
+        advance(1)
     return counting.table(files, reading, kept.read, buckets.columns.spellings)
 
 
