@@ -12,7 +12,6 @@ that no number of files, partitions or workers changes a bit of what is sent.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -185,7 +184,7 @@ def _mapped(work: Callable[[Any], R], partitions: Sequence[Any], executor: Execu
 
 
 def _digest(*parts: Any) -> str:
-    return hashlib.blake2b(pickle.dumps(parts), digest_size=16).hexdigest()
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
 # -- in a worker -----------------------------------------------------------------------------------
