@@ -125,7 +125,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def _resources(options: argparse.Namespace) -> Iterator[Resources]:
-    """What reading may take; workers end with it."""
+    """Yield what reading may take; workers end with it."""
     with partitions.make(options.executor) or nullcontext() as executor:
         yield Resources.usual(_bytes_of(options.memory), options.scratch, executor)
 

@@ -112,7 +112,7 @@ class StoredCurves(UploadedData[Any]):
 
 @dataclass(frozen=True)
 class _OfCurves(Generic[T, R]):
-    """What is made of the curves of some tables, each in another form."""
+    """A function of the curves of some tables, each in another form."""
 
     declared: PublicFacts
     reading: Reading | None

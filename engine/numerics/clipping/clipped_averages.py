@@ -122,4 +122,4 @@ def _most_curves(deviations: Deviations, centres: Array) -> int:
     All columns share one pass over the curves, whose entries are the largest array.
     """
     entries = centres.shape[1] * centres.shape[2]
-    return max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK))
+    return int(max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK)))

@@ -464,7 +464,7 @@ def deviations_of_site(
 
 @dataclass(frozen=True)
 class _Made(Generic[R]):
-    """What is made of the deviations of blocks."""
+    """A function of the deviations of blocks."""
 
     of: Callable[[CurveData], Deviations]
     function: Callable[[Iterator[Deviations]], R]
