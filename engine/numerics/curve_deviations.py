@@ -298,6 +298,29 @@ class StreamedDeviations(Deviations):
         """The same: there is one data set."""
         return self
 
+    def blocks(self, most: int) -> Sequence[StreamedDeviations]:
+        """All as one: its parts may be elsewhere."""
+        return [self]
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """Compute the deviations of all lanes, part after part."""
+        parts = self.of_parts(_Lanes(centres))
+        return np.concatenate([lanes for part in parts for lanes in part], axis=-1)
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """The deviations of the lanes of a part, block after block."""
+
+    centres: Array
+
+    def __call__(self, curves: Iterator[Deviations]) -> list[Array]:
+        return [
+            block.from_centres(self.centres, slice(0, 1))
+            for some in curves
+            for block in some.blocks(_BLOCK)
+        ]
+
 
 @dataclass(frozen=True)
 class RegressionCurves(Deviations):

@@ -132,7 +132,8 @@ def table_of_files(
 def _partitioned(
     files: Sequence[TableFile], reading: Reading, resources: Resources, executor: Executor
 ) -> PartitionedTable:
-    if reading.complete().person is not None and reading.person.rows:
+    person = reading.complete().person
+    if person is None or person.rows:
         raise InputError(
             "Workers read files that say whose each line is.",
             field="executor",
