@@ -26,12 +26,12 @@ from engine.uploads.events import UploadEvents, declare_events
 from engine.uploads.facts import declare
 from engine.uploads.files import TableFile
 from engine.uploads.misfits import check_named_units
+from engine.uploads.partitioned_table import table_of_files
 from engine.uploads.people import People
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, event_columns, events_of
 from engine.uploads.scratch import Resources
 from engine.uploads.stored_curves import StoredCurves
-from engine.uploads.stored_table import stored_table
 
 Ends = tuple[float, float]
 _MAX_NUMBERS = 200_000_000  # drawn at once: 1.6 GB
@@ -165,7 +165,7 @@ def read_curves(
 
 def _stored(files: Sequence[TableFile], reading: Reading, facts: PublicFacts) -> Source[Any]:
     """Curves of files of any size."""
-    stored = stored_table(files, reading, Resources.usual())
+    stored = table_of_files(files, reading, Resources.usual())
     _check_units(stored.sample, facts)
     return StoredCurves(table=stored, declared=facts, reading=reading)
 

@@ -10,13 +10,16 @@ from typing import Any
 
 from engine.core.entrance import bytes_of, called, file_to_keep, json_of, text_of, write_whole
 from engine.core.errors import InputError
+from engine.core.lists import counted
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
 from engine.exports.looking import MARK, looked_at
 from engine.mechanisms import parsing
 from engine.numerics.counts.cells import Counted
+from engine.uploads.batches import beginning_of, is_in_batches
 from engine.uploads.bounded import read_people
 from engine.uploads.events import counted_for
+from engine.uploads.files import files_of
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.proposal import Proposal, propose_within
 from engine.uploads.proposing.roles import FileKind
@@ -55,6 +58,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         help="CSV, TSV, XLSX, an export of a device, or a .zip of these; "
+        "a folder or a pattern of large ones, for “propose”; "
         "or a request that names one, whose columns and dates are taken as stated",
     )
     parser.add_argument(
@@ -88,7 +92,7 @@ def look(options: argparse.Namespace) -> None:
 
 def propose(options: argparse.Namespace) -> None:
     """Write the reading with its gaps, and print what is to be asked."""
-    _, proposal = _proposed(options)
+    proposal = _proposed_of_many(options) or _proposed(options)[1]
     text = json.dumps(proposal.to_plain(), ensure_ascii=False, indent=1)
     if options.out == "-":
         print(text)
@@ -99,6 +103,23 @@ def propose(options: argparse.Namespace) -> None:
         f"{called(options.out)} is the “reading” of a request."
         if not proposal.gaps
         else f"{called(options.out)} has gaps: fill them before you publish."
+    )
+
+
+def _proposed_of_many(options: argparse.Namespace) -> Proposal | None:
+    """Propose how large files are read, from the first lines of one; None for a small file."""
+    if options.file == "-":
+        return None
+    files = files_of(options.file)
+    if len(files) == 1 and (files[0].size <= MAX_BYTES or not is_in_batches(files[0])):
+        return None
+    print(
+        f"Proposed from the first lines of one of {counted(len(files), 'file')}: check that it "
+        "holds for all.",
+        file=sys.stderr,
+    )
+    return propose_within(
+        beginning_of(files[0]), data=options.data, encoding=options.encoding, sheet=options.sheet
     )
 
 

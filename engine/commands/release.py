@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from engine.release.ledger import DEFAULT_TOTAL, Ledger
 from engine.release.plan import Declaration
 from engine.release.published import Published
 from engine.release.request import Request
-from engine.running import progress
+from engine.running import partitions, progress
 from engine.simulation import scenario
 from engine.sources import Source
 from engine.topics.release import words
@@ -113,11 +114,20 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
         help="folder for what does not fit into memory: a copy of the columns that are read, in "
         "files without a name that are gone with the process (default: the system's)",
     )
+    parser.add_argument(
+        "--executor",
+        default="serial",
+        help="serial (default), processes:N or dask://HOST:PORT: workers of your own that read "
+        "parts of the files; --memory holds for each",
+    )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
 
-def _resources(options: argparse.Namespace) -> Resources:
-    return Resources.usual(_bytes_of(options.memory), options.scratch)
+@contextmanager
+def _resources(options: argparse.Namespace) -> Iterator[Resources]:
+    """Yield what reading may take; workers end with it."""
+    with partitions.make(options.executor) or nullcontext() as executor:
+        yield Resources.usual(_bytes_of(options.memory), options.scratch, executor)
 
 
 def _bytes_of(text: str | None) -> int | None:
@@ -174,9 +184,8 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 def state(options: argparse.Namespace) -> Exit:
     """Freeze what is stated, and only then say where the file contradicts it."""
     ledger, text = Ledger(options.ledger, options.witness), scenario.text_of(options.file)
-    resources = _resources(options)
-    _frozen(options, ledger, text, options.unseen)
-    with progress.shown(options.quiet):
+    with _resources(options) as resources, progress.shown(options.quiet):
+        _frozen(options, ledger, text, options.unseen)
         return _about_file(release_request.from_json(text, _folder(options), resources)[0].source)
 
 
@@ -207,7 +216,8 @@ def command(options: argparse.Namespace) -> Exit:
         )
     with progress.shown(options.quiet) as shown:
         try:
-            return _released(options, ledger)
+            with _resources(options) as resources:
+                return _released(options, ledger, resources)
         except KeyboardInterrupt:
             shown.end_line()
             print(
@@ -219,9 +229,9 @@ def command(options: argparse.Namespace) -> Exit:
             return Exit.STOPPED
 
 
-def _released(options: argparse.Namespace, ledger: Ledger) -> Exit:
+def _released(options: argparse.Namespace, ledger: Ledger, resources: Resources) -> Exit:
     """Read what the request names, and publish it or show the cost."""
-    text, resources = scenario.text_of(options.file), _resources(options)
+    text = scenario.text_of(options.file)
     frozen = _frozen(options, ledger, text)
     requests = release_request.from_json(text, _folder(options), resources)
     if options.about_file:

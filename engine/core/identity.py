@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from types import FunctionType
@@ -134,12 +134,12 @@ class Traces:
     # Other spellings of ids, by which version 0.5.0 may have known people: each with a place.
     spellings: tuple[tuple[int, bytes], ...] = ()
     is_list_stated: bool = True  # by a person, who may mean the same list by another name
-    # of data that are read anew: the traces of some of the people after those of others
-    stored: Callable[[], Iterator[Traces]] | None = None
+    # of data that are read anew: applies a function to the traces of each part, some at a time
+    stored: Callable[[Callable[[Iterator[Traces]], Any]], Sequence[Any]] | None = None
 
-    def parts(self) -> Iterator[Traces]:
-        """Yield the traces of all people, some at a time."""
-        return iter((self,)) if self.stored is None else self.stored()
+    def of_parts(self, function: Callable[[Iterator[Traces]], T]) -> Sequence[T]:
+        """Apply a function to the traces of all people, or of each part of them where it is."""
+        return [function(iter((self,)))] if self.stored is None else self.stored(function)
 
 
 def people_in_order(time: Array, *labels: Integers | None) -> bytes:

@@ -23,10 +23,10 @@ number that is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from engine.numerics.regressor_maps import RegressorMap
 Index = NDArray[np.int64]
 MOST_COLUMNS = 3  # for which a pass of its own costs less than what several passes would share
 _LANES = 64
-_BLOCK = 512  # curves, to stay in cache
+_BLOCK, _SHARED = 512, 2048  # curves, to stay in cache; those at common times take less
 _OBSERVATIONS, _TOGETHER = 500_000, 1000  # of a block, and of each curve, worked on at once
 _DENSE = 1.5  # observations for each function, from which sums are smaller
 _SAME_TIME = 1e-9  # how near an observation at a stated time is to it
@@ -78,7 +78,13 @@ class CurveDeviations(Deviations):
 
     @classmethod
     def of(
-        cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design | None
+        cls,
+        times: Array,
+        values: Array,
+        counts: Index,
+        basis: Basis,
+        design: Design | None,
+        is_single: bool = False,
     ) -> CurveDeviations:
         """Choose for every curve how its deviation is computed; without a law of times all alike.
 
@@ -88,6 +94,8 @@ class CurveDeviations(Deviations):
             Observations in unit scale, curve after curve.
         counts : (curves,)
             Observations of each curve; they sum to N.
+        is_single : bool
+            True to solve for those with few observations in single precision.
         """
         starts = np.cumsum(counts) - counts
         parts = list[CurveBlock]()
@@ -101,14 +109,18 @@ class CurveDeviations(Deviations):
             inverse = mean_slopes_inverse(basis, m, design)
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
-                is_shared = _is_at(times, starts[mine], np.array(design.times))
-            for places in in_lanes(mine[is_shared], m):
+                is_shared = _is_at(times, starts, mine, np.array(design.times))
+            for places in in_lanes(mine[is_shared], m, _SHARED):
                 y = rows_of(values, starts, places, m)
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
             for places in in_lanes(mine[~is_shared], m):
-                t, y = (rows_of(each, starts, places, m) for each in (times, values))
-                kind = KernelBlock if m <= _DENSE * basis.size else SumBlock
-                parts.append(kind.of(places, t, y, basis, inverse))
+                if m <= _DENSE * basis.size:
+                    parts.append(
+                        KernelBlock(inverse, places, times, values, starts, m, basis, is_single)
+                    )
+                else:
+                    t, y = (rows_of(each, starts, places, m) for each in (times, values))
+                    parts.append(SumBlock.of(places, t, y, basis, inverse))
         return cls(tuple(parts), len(counts), basis.size)
 
 
@@ -168,39 +180,40 @@ class SharedBlock(CurveBlock):
 
     def at(self, centres: Array) -> Array:
         moved = np.einsum("lk,ckb->clb", self.slopes, centres)
-        return np.asarray(self.targets + moved * self.tells)
+        return np.asarray(self.targets + (moved if self.tells.all() else moved * self.tells))
 
 
 @dataclass(frozen=True)
 class KernelBlock(CurveBlock):
     """Curves with few observations: h(a) = −P D Φ' G⁻¹ (y − Φ a)."""
 
-    times: Array  # (m, lanes)
-    values: Array
+    times: Array  # (N,), of all curves: nothing is kept of each
+    values: Array  # (N,)
+    starts: Index  # (curves,): where each curve begins
+    readings: int  # m
     basis: Basis
-
-    @classmethod
-    def of(
-        cls, places: Index, times: Array, values: Array, basis: Basis, inverse: Array
-    ) -> KernelBlock:
-        """Build from times and values (m, lanes)."""
-        return cls(inverse, places, times, values, basis)
+    is_single: bool  # whether waves and factors are in single precision
 
     def at(self, centres: Array) -> Array:
         (waves, y), root = self._waves(), np.sqrt(_scales(self.basis))
-        kernel = np.empty((len(y), *y.shape))
+        kernel = np.empty((len(y), *y.shape), waves.dtype)
         for j in range(len(y)):
             np.einsum("lib,lb->ib", waves[:, j:], waves[:, j], out=kernel[j:, j])
             kernel[j, j] += 1.0
-        rest = y - np.einsum("lib,clb->cib", waves, centres / root[:, None])
+        rest = y - np.einsum("lib,clb->cib", waves, (centres / root[:, None]).astype(waves.dtype))
         solve_along(kernel, rest)
-        return _mapped(-self.inverse * root, np.einsum("lib,cib->clb", waves, rest))
+        along = np.einsum("lib,cib->clb", waves, rest).astype(float, copy=False)
+        return _mapped(-self.inverse * root, along)
 
     def _waves(self) -> tuple[Array, Array]:
         """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
-        tells = are_numbers(self.times, self.values)
-        times = np.where(tells, self.times, 0.0)
-        waves = np.empty((self.basis.size, *times.shape))
+        times, y = (
+            rows_of(each, self.starts, self.places, self.readings)
+            for each in (self.times, self.values)
+        )
+        tells = are_numbers(times, y)
+        times = np.where(tells, times, 0.0)
+        waves = np.empty((self.basis.size, *times.shape), np.float32 if self.is_single else float)
         waves[0] = tells
         highest = highest_wave(self.basis) // 2
         is_fourier = self.basis.family == "fourier"
@@ -208,7 +221,7 @@ class KernelBlock(CurveBlock):
         sizes = SUP_NORM * np.sqrt(_scales(self.basis))
         for row, wave, size in zip(waves[1:], found, sizes[1:], strict=False):
             np.multiply(wave, size * tells, out=row)
-        return waves, np.where(tells, self.values, 0.0)
+        return waves, np.where(tells, y, 0.0).astype(waves.dtype, copy=False)
 
 
 @dataclass(frozen=True)
@@ -263,7 +276,8 @@ class PlainBlock(SumBlock):
 class StreamedDeviations(Deviations):
     """The curves of one site and data set, read anew in each pass: a few of them are in memory."""
 
-    read: Callable[[], Iterable[Deviations]]
+    # applies a function to the curves of each part of the site, a few at a time
+    of_parts: Callable[[Callable[[Iterator[Deviations]], Any]], Sequence[Any]]
     people: int
     size: int
     has_one_centre: bool  # for all people, so that equal centres have equal deviations
@@ -280,18 +294,32 @@ class StreamedDeviations(Deviations):
     def entries(self) -> int:
         return self.size
 
-    def blocks(self, most: int) -> Iterator[Deviations]:
-        """Yield the blocks of all that is read."""
-        return (block for some in self.read() for block in some.blocks(most))
-
     def of_repeats(self, repeats: slice) -> StreamedDeviations:
         """The same: there is one data set."""
         return self
 
+    def blocks(self, most: int) -> Sequence[StreamedDeviations]:
+        """All as one: its parts may be elsewhere."""
+        return [self]
+
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """Compute the deviations of all lanes, block after block."""
-        lanes = [block.from_centres(centres, repeats) for block in self.blocks(_BLOCK)]
-        return np.concatenate(lanes, axis=-1)
+        """Compute the deviations of all lanes, part after part."""
+        parts = self.of_parts(_Lanes(centres))
+        return np.concatenate([lanes for part in parts for lanes in part], axis=-1)
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """The deviations of the lanes of a part, block after block."""
+
+    centres: Array
+
+    def __call__(self, curves: Iterator[Deviations]) -> list[Array]:
+        return [
+            block.from_centres(self.centres, slice(0, 1))
+            for some in curves
+            for block in some.blocks(_BLOCK)
+        ]
 
 
 @dataclass(frozen=True)
@@ -391,17 +419,18 @@ def are_numbers(times: Array, values: Array) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(times).any(axis=0) & np.isfinite(values).all(axis=0))
 
 
-def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
+def _is_at(array: Array, starts: Index, curves: Index, stated: Array) -> NDArray[np.bool_]:
     """True for curves whose observations are at the stated times, one at each, in order."""
-    is_at = np.ones(len(starts), dtype=bool)
-    for place, time in enumerate(stated):
-        is_at &= np.abs(array[starts + place] - time) <= _SAME_TIME
+    is_at = np.empty(len(curves), dtype=bool)
+    for some in blocks_of(len(curves), _SHARED):
+        rows = _rows_as_read(array, starts, curves[some], len(stated))
+        is_at[some] = (np.abs(rows - stated) <= _SAME_TIME).all(axis=1)
     return is_at
 
 
-def in_lanes(curves: Index, m: int) -> list[Index]:
+def in_lanes(curves: Index, m: int, block: int = _BLOCK) -> list[Index]:
     """The numbers of the curves of each block, −1 for lanes that fill it up."""
-    blocks, most = [], min(_BLOCK, max(_LANES, _OBSERVATIONS // m))
+    blocks, most = [], min(block, max(_LANES, _OBSERVATIONS // m))
     for part in blocks_of(len(curves), most // _LANES * _LANES):
         mine = curves[part]
         empty = np.full(-len(mine) % _LANES, -1, dtype=np.int64)
@@ -411,6 +440,15 @@ def in_lanes(curves: Index, m: int) -> list[Index]:
 
 def rows_of(array: Array, starts: Index, places: Index, m: int) -> Array:
     """The numbers of the curves of a block, (m, lanes); NaN in lanes that fill it up."""
-    first = starts[places]  # of the last curve, in lanes that fill it up
-    rows = array[np.where(places >= 0, first, 0) + np.arange(m)[:, None]]
-    return np.where(places >= 0, rows, np.nan)
+    rows, n = np.empty((m, len(places))), int((places >= 0).sum())  # the first n lanes have curves
+    rows[:, :n] = _rows_as_read(array, starts, places[:n], m).T
+    rows[:, n:] = np.nan
+    return rows
+
+
+def _rows_as_read(array: Array, starts: Index, curves: Index, m: int) -> Array:
+    """The m numbers of each curve, (curves, m): a view where the curves are neighbours."""
+    if len(curves) and curves[-1] - curves[0] == len(curves) - 1:
+        first = starts[curves[0]]
+        return array[first : first + m * len(curves)].reshape(-1, m)
+    return np.asarray(array[starts[curves][:, None] + np.arange(m)])

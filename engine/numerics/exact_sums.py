@@ -92,9 +92,9 @@ def whole_sums(
 
     A block has at most `LARGEST_BLOCK` people; d is `shape`, c and m are the radii, all above 0.
     """
-    with np.errstate(all="ignore"):  # what is no finite number is seen to by `_norms`
+    with np.errstate(all="ignore"):  # `_norms` sees to what is no finite number
         h /= (radius[..., None] * shape)[..., None]
-    norms = _norms(h)
+        norms = _norms(h)
     if Statistic.BEYOND in kinds:
         return [ExactSum.of(_COUNTS[kind](h, norms)) for kind in kinds]
     own = Statistic.MOMENTS in kinds and bool((moments_radius != radius).any())
@@ -108,16 +108,23 @@ def whole_sums(
             sums.append(np.abs(u).sum(axis=-1))
         else:
             for z in of_moments:
-                u = truncated(z, _norms(z))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    u = truncated(z, _norms(z))
             sums.append(_products(u))
     return list(map(ExactSum.of, sums))
 
 
 def mean_of_numbers(blocks: Iterable[Array]) -> Array:
-    """Average people's numbers within [−1, 1], (…, people) of each block, at least one.
+    """Average people's numbers within [−1, 1], (…, people) of each block, at least one."""
+    return mean_of_parts([sum_of_numbers(blocks)])
 
-    They are truncated to multiples of 2⁻⁴⁰. For one of n people replaced that moves no entry by
-    more than 2⁻³⁹/n: far less than the rounding that `engine.noise.hardened` allows for.
+
+def sum_of_numbers(blocks: Iterable[Array]) -> tuple[ExactSum | None, int]:
+    """Sum people's numbers within [−1, 1], (…, people) of each block, and count the people.
+
+    They are truncated to multiples of 2⁻⁴⁰. For one of n people replaced that moves no entry of
+    their mean by more than 2⁻³⁹/n: far less than the rounding that `engine.noise.hardened` allows
+    for.
     """
     total, n = None, 0
     for block in blocks:
@@ -133,8 +140,22 @@ def mean_of_numbers(blocks: Iterable[Array]) -> Array:
             else:
                 total.merge(part)
         n += block.shape[-1]
-    assert total is not None
-    return np.asarray(np.ldexp(total.mean(n), -_BITS))
+    return total, n
+
+
+def mean_of_parts(parts: Iterable[tuple[ExactSum | None, int]]) -> Array:
+    """Average numbers of which `sum_of_numbers` summed parts, one at least with a block."""
+    sums, people = zip(*parts, strict=True)
+    total = merged([total for total in sums if total is not None])
+    return np.asarray(np.ldexp(total.mean(sum(people)), -_BITS))
+
+
+def merged(parts: Sequence[ExactSum]) -> ExactSum:
+    """Add up the totals of parts."""
+    total = ExactSum(parts[0].high.copy(), parts[0].low.copy())
+    for part in parts[1:]:
+        total.merge(part)
+    return total
 
 
 def mean_of_products(left: Array, right: Array, most: float) -> Array:
@@ -165,8 +186,7 @@ def mean_of(total: ExactSum, n: int, kind: Statistic, shape: Array, radius: Arra
 
 def _norms(z: Array) -> Array:
     """‖z‖ of each person, (repeats, columns, people); z is 0 where that is no finite number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms: Array = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
+    norms: Array = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
     if not np.isfinite(norms).all():
         z[:] = np.where(np.isfinite(norms)[..., None, :], z, 0.0)
         norms[np.isnan(norms)] = 0.0

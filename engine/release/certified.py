@@ -35,6 +35,7 @@ from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
@@ -560,7 +561,7 @@ class _PreparedTranscript:
         multiples = self._answer((server, step.key), measured, flat[has_noise] / units[has_noise])
         noisy[has_noise] = multiples * units[has_noise]
         self.lattice[server, step.key] = multiples
-        out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
+        out[0, _like_first(values, noise)] = _unflat(noisy, exact.shape, is_matrix)
         return out
 
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
@@ -691,6 +692,12 @@ def _check_reading(reading: Reading | None) -> None:
 def _first(values: Array, noise: Array) -> tuple[Array, Array]:
     """The one release of the one data set, and the size of its noise; columns behind are quiet."""
     return values[0, 0].copy(), np.broadcast_to(noise, values.shape)[0, 0].copy()
+
+
+def _like_first(values: Array, noise: Array) -> NDArray[np.bool_]:
+    """True for columns whose noise is as large as that of the first: they get its numbers."""
+    of_columns = np.broadcast_to(noise, values.shape)[0]
+    return np.asarray((of_columns == of_columns[:1]).reshape(len(of_columns), -1).all(axis=1))
 
 
 def _is_matrix(values: Array) -> bool:

@@ -22,6 +22,7 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +65,12 @@ def file_digest(traces: Traces, key: bytes) -> str:
     a hash for each of its people. `RecordHashes.digest` knows the same people in another order.
     """
     begun = hashlib.blake2b(key=key, digest_size=32, person=b"data set")
-    for each in traces.parts():
-        begun.update(repr((each.kind, each.ids_from, each.n)).encode())
-        for texts in (each.ids, each.content, each.records):
-            begun.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
-            for part in _batches(texts):
-                begun.update(b"".join(part))
-        begun.update((each.bits >= TELLING_BITS).tobytes())
+    begun.update(repr((traces.kind, traces.ids_from, traces.n)).encode())
+    for texts in (traces.ids, traces.content, traces.records):
+        begun.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
+        for part in _batches(texts):
+            begun.update(b"".join(part))
+    begun.update((traces.bits >= TELLING_BITS).tobytes())
     return begun.hexdigest()
 
 
@@ -99,12 +99,14 @@ class RecordHashes:
         same people whatever the order. Ledgers of earlier versions told 7 from 007 and “a 1” from
         “a1”; in those that were taken over people are found under all of them.
         """
-        seen = Counter[bytes]()
-        each = [cls._of_part(part, key, is_taken_over, seen) for part in traces.parts()]
-        return each[0] if len(each) == 1 else cls._joined(each)
+        parts = traces.of_parts(_Hashing(key, is_taken_over))
+        return cls._joined(list(chain.from_iterable(parts)))
 
     @classmethod
     def _joined(cls, parts: Sequence[RecordHashes]) -> RecordHashes:
+        """Put the hashes of some people after those of others."""
+        if len(parts) == 1:
+            return parts[0]
         starts = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
         unlisted = [part.unlisted for part in parts if part.unlisted is not None]
         places = [
@@ -118,7 +120,7 @@ class RecordHashes:
         )
 
     @classmethod
-    def _of_part(
+    def of_some(
         cls, traces: Traces, key: bytes, is_taken_over: bool, seen: Counter[bytes]
     ) -> RecordHashes:
         """Hash some of the people; `seen` counts records without an id."""
@@ -157,6 +159,18 @@ class RecordHashes:
         return hashlib.sha256(
             np.column_stack([self.ids[order], self.contents[order]]).astype("<u8").tobytes()
         ).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Hashing:
+    """Hashes what people of a part are known by."""
+
+    key: bytes
+    is_taken_over: bool
+
+    def __call__(self, traces: Iterator[Traces]) -> list[RecordHashes]:
+        seen = Counter[bytes]()
+        return [RecordHashes.of_some(each, self.key, self.is_taken_over, seen) for each in traces]
 
 
 def _earlier(traces: Traces, key: bytes) -> tuple[Integers, Hashes]:

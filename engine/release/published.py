@@ -52,6 +52,7 @@ from engine.release.random_order import in_published_order
 from engine.release.request import stated_of
 from engine.release.standing import Standing
 from engine.release.uncertainty import Uncertainty
+from engine.running.partitions import LostWorkersError
 from engine.running.progress import begin_rounds
 from engine.sources import Source
 
@@ -338,6 +339,8 @@ def _noised_messages(
             ordered = in_published_order(data, mechanism, source.deals_records)
             _, messages = certified.hardened(ordered, mechanism, cost)
         return messages_to_bytes(messages)
+    except LostWorkersError:  # as if this process had ended: the round is not over
+        raise
     except Exception:
         ledger.close(receipt)
         raise
@@ -365,9 +368,9 @@ class _Rounds:
         if len(data.people) > 1:
             return data
 
-        def read(site: int) -> Iterator[CurveData]:
+        def read(site: int, function: Callable[[Iterator[CurveData]], Any]) -> Sequence[Any]:
             is_stored = self._answered < len(self._stored)
-            return data.few().blocks(site) if is_stored else data.blocks(site)
+            return (data.few() if is_stored else data).of_parts(site, function)
 
         return replace(data, read=read)
 

@@ -91,10 +91,10 @@ from engine.uploads.files import TableFile, files_of
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.misfits import check_named_units
 from engine.uploads.own_file import OwnFile
+from engine.uploads.partitioned_table import table_of_files
 from engine.uploads.scratch import Resources
 from engine.uploads.source import UploadedData
 from engine.uploads.stored_curves import StoredCurves
-from engine.uploads.stored_table import stored_table
 
 _LIKELY_MANY = 16 * MAX_CURVES  # bytes of a table with more people than are in memory
 _KEYS = (
@@ -181,7 +181,7 @@ def from_json(text: str, folder: Path, resources: Resources | None = None) -> tu
     files, data = _files(plain["data"], mechanism, folder)
     source = (
         stored(files, data, mechanism, resources)
-        if _are_stored(files, data, mechanism)
+        if _are_stored(files, data, mechanism, resources)
         else uploaded(_content(files), data, mechanism)
     )
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
@@ -349,8 +349,15 @@ def _files(
     return files_of(stated.get("file", ""), folder), stated
 
 
-def _are_stored(files: Sequence[TableFile], data: Mapping[str, Any], mechanism: Mechanism) -> bool:
-    """True if a table is read in batches: it is large or in several files, and its method can.
+def _are_stored(
+    files: Sequence[TableFile],
+    data: Mapping[str, Any],
+    mechanism: Mechanism,
+    resources: Resources | None,
+) -> bool:
+    """True if a table is read in batches, and its method can.
+
+    It is if it is large, in several files, or read by workers.
 
     Raises
     ------
@@ -359,7 +366,8 @@ def _are_stored(files: Sequence[TableFile], data: Mapping[str, Any], mechanism: 
     """
     is_one = len(files) == 1 and not files[0].partition
     can = mechanism.reads_blocks and "group" not in data_sections.reading_in(data).columns
-    is_large = not is_one or files[0].size > MAX_BYTES
+    has_workers = resources is not None and resources.executor is not None
+    is_large = not is_one or files[0].size > MAX_BYTES or has_workers
     if is_large and not mechanism.reads_blocks:
         from engine.release import certified
 
@@ -386,7 +394,7 @@ def stored(
         As `uploaded`; if there is too little room, or a file is broken or changes meanwhile.
     """
     reading = data_sections.reading_in(data)
-    table = stored_table(files, reading, resources or Resources.usual())
+    table = table_of_files(files, reading, resources or Resources.usual())
     facts = data_sections.SECTIONS[mechanism.main_task.data].facts(
         data, reading, mechanism.main_task
     )

@@ -1,8 +1,8 @@
-"""Sweeps on several machines, through a Dask scheduler (the extra “cluster”).
+"""Sweeps and releases on several machines, through a Dask scheduler (the extra “cluster”).
 
-A scheduler trusts whoever can reach it: keep it on a private network. It and its workers need this
-project, in the versions of the machine that asks, and one BLAS thread each. A worker that dies is
-no matter; if all are gone, a sweep waits until there are some again.
+A scheduler trusts whoever can reach it: keep it on a private network, and use TLS. It and its
+workers need this project, in the versions of the machine that asks, and one BLAS thread each. A
+worker that dies is no matter; if all are gone, the work waits until there are some again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
+from ipaddress import ip_address
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import scipy
 
 from engine import __version__
 from engine.core.errors import InputError, brief
+from engine.running.partitions import LostWorkersError
 from engine.running.workers import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
@@ -58,6 +60,7 @@ class DaskExecutor(Executor):
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._homes = sorted(client.nthreads())
         self.n_workers = max(1, sum(client.nthreads().values()))
         self.slots = 2 * self.n_workers
 
@@ -70,8 +73,18 @@ class DaskExecutor(Executor):
             Cancelling it withdraws the task. It ends with `WorkerDied` if the task killed workers,
             and with an `InputError` if the scheduler was lost or a worker is not like this machine.
         """
+        return self._sent(fn, args, kwargs)
+
+    def submit_at(
+        self, place: int, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Future[Any]:
+        """Send a task to the worker of a place, or to another one while that is gone."""
+        home = self._homes[place % len(self._homes)]
+        return self._sent(fn, args, kwargs, workers=[home], allow_other_workers=True)
+
+    def _sent(self, fn: Callable[..., Any], args: Any, kwargs: Any, **where: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        there = self._client.submit(_run, _wanted(), fn, args, kwargs, pure=False)
+        there = self._client.submit(_run, _wanted(), fn, args, kwargs, pure=False, **where)
         future.add_done_callback(lambda ended: there.cancel() if ended.cancelled() else None)
         there.add_done_callback(lambda ended: _hand_on(ended, future))
         return future
@@ -84,8 +97,15 @@ class DaskExecutor(Executor):
         self._client.close()
 
 
-def connect(address: str) -> DaskExecutor:
-    """The executor of a Dask scheduler."""
+def connect(address: str, is_private: bool = False) -> DaskExecutor:
+    """The executor of a Dask scheduler, by TLS where the settings of Dask name certificates.
+
+    Raises
+    ------
+    InputError
+        If no scheduler answers, a worker is not like this machine, or tasks are of private data and
+        would leave this machine without TLS.
+    """
     try:
         from distributed import Client
         from distributed.comm.addressing import parse_host_port
@@ -97,19 +117,65 @@ def connect(address: str) -> DaskExecutor:
         ) from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is said below, once
+    security = _security()
+    try:  # a client that could not read the address would wait when it is dropped
+        host = parse_host_port(address)[0]
+    except ValueError:
+        raise _silent(address) from None
+    if is_private and security is None and not _is_this_machine(host):
+        raise _unguarded()
     try:
-        parse_host_port(address)  # a client that could not read it would wait when it is dropped
-        client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError):  # refused or timed out; not an address
-        raise InputError(
-            f"No Dask scheduler answers at {brief(address)}.", field="executor", hint=_HOW
-        ) from None
+        client = Client(
+            f"tcp://{address}" if security is None else f"tls://{address}",
+            timeout=_PATIENCE,
+            set_as_default=False,
+            security=security,
+        )
+    except (OSError, ValueError):  # refused or timed out
+        raise _silent(address) from None
     try:
         _refuse_unlike(client, address)
+        if is_private and security is None and not all(map(_is_at_home, client.nthreads())):
+            raise _unguarded()
         return DaskExecutor(client)
     except BaseException:
         client.close()
         raise
+
+
+def _silent(address: str) -> InputError:
+    return InputError(
+        f"No Dask scheduler answers at {brief(address)}.", field="executor", hint=_HOW
+    )
+
+
+def _security() -> Any:
+    """Return the certificates that the settings of Dask name; None without."""
+    from distributed.security import Security
+
+    security: Any = Security()
+    return security if security.tls_ca_file and security.tls_client_cert else None
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_at_home(worker: str) -> bool:
+    """True if the address of a worker, such as tcp://127.0.0.1:4000, is on this machine."""
+    return _is_this_machine(worker.rpartition("//")[2].rpartition(":")[0].strip("[]"))
+
+
+def _unguarded() -> InputError:
+    return InputError(
+        "What is computed of real data leaves this machine by TLS alone.",
+        field="executor",
+        hint="Give the scheduler, its workers and this machine certificates: the settings "
+        "“distributed.comm.tls” of Dask name them.",
+    )
 
 
 def _refuse_unlike(client: Any, address: str) -> None:
@@ -155,7 +221,7 @@ def _hand_on(there: Any, future: Future[Any]) -> None:
         return
     try:
         if there.cancelled():
-            raise InputError(
+            raise LostWorkersError(
                 "The scheduler was lost.",
                 field="executor",
                 hint="Start it again; what is finished can be resumed.",

@@ -40,6 +40,7 @@ from engine.uploads.workbooks import is_workbook
 
 _PIECE = 1 << 22  # bytes of text in a batch
 _LONGEST = 1 << 22  # bytes of a line
+_FIRST, _FIRST_ROWS = 1 << 20, 10_000  # bytes of text and rows that a proposal looks at
 Progress = Callable[[int], None]  # gets bytes that were read
 
 
@@ -79,6 +80,32 @@ def batches(
             field="file",
             hint="Write these files again, with the columns of the reading.",
         )
+
+
+def beginning_of(file: TableFile) -> bytes:
+    """Return a small table of the first lines of a file, to propose how all of it is read.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or one line is as long as all that is looked at.
+    """
+    packing = file.packing
+    if packing.is_typed:
+        table = TypedTable(file.path, packing)
+        first = next(iter(table.batches(table.schema.names)), None)
+        out = pa.BufferOutputStream()
+        with pa.ipc.new_stream(out, table.schema) as writer:
+            if first is not None:
+                writer.write_batch(first.slice(0, _FIRST_ROWS))
+        return bytes(out.getvalue())
+    with file.path.open("rb") as raw, noticing_ends():
+        text = opened_text(raw, packing).read(_FIRST)
+    whole = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+    if len(text) == _FIRST and not whole:
+        raise _too_long(_FIRST)
+    is_wide = text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # two bytes for each mark
+    return bytes(text[: whole + is_wide * whole % 2] or text)
 
 
 def is_in_batches(file: TableFile) -> bool:
@@ -125,6 +152,13 @@ def _other_columns() -> InputError:
         "The folders of the file state other columns than the reading.",
         field="header",
         hint="Name them in the “header” of the “frame”, behind the columns of the file.",
+    )
+
+
+def _too_long(size: int) -> InputError:
+    return refused(
+        f"A line is longer than {size / 1e6:.0f} MB.",
+        "Check that this is a table with a row for each observation.",
     )
 
 
@@ -190,10 +224,7 @@ def _pieces_of_text(
             end = body.rfind(b"\n") + 1 if piece else len(body)
             kept = body[end:] + split
             if len(kept) > _LONGEST:
-                raise refused(
-                    f"A line is longer than {_LONGEST / 1e6:.0f} MB.",
-                    "Check that this is a table with a row for each observation.",
-                )
+                raise _too_long(_LONGEST)
             if end:
                 yield body[:end]
             told, at = raw.tell(), told

@@ -97,6 +97,23 @@ def changed(files: Sequence[TableFile]) -> int:
     return sum(not _is_as_found(file) for file in files)
 
 
+def check_unchanged(files: Sequence[TableFile]) -> None:
+    """Refuse files that changed since they were found.
+
+    Raises
+    ------
+    InputError
+        If one did.
+    """
+    if number := changed(files):
+        raise InputError(
+            f"{counted(number, 'file')} changed while {'it was' if number == 1 else 'they were'} "
+            "read; nothing was published.",
+            field="file",
+            hint="Release from files that nobody writes to.",
+        )
+
+
 def _is_as_found(file: TableFile) -> bool:
     try:
         status = file.path.stat()

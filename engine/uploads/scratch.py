@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +26,16 @@ _SHARE = 0.5  # of the free memory
 
 @dataclass(frozen=True)
 class Resources:
-    """The memory that reading may take, and the folder for what is larger."""
+    """The memory that reading may take, the folder for what is larger, and the workers."""
 
-    memory: int  # bytes beyond what the process has at its start
+    memory: int  # bytes beyond what a process has at its start
     folder: Path
+    executor: Executor | None = None  # of the workers that read; None: this process
 
     @classmethod
-    def usual(cls, memory: int | None = None, folder: str | None = None) -> Resources:
+    def usual(
+        cls, memory: int | None = None, folder: str | None = None, executor: Executor | None = None
+    ) -> Resources:
         """Half of the free memory, at most 2 GB, and the folder of the system, unless stated.
 
         Raises
@@ -52,7 +56,7 @@ class Resources:
                 field="scratch",
                 hint="Name a folder on this machine.",
             )
-        return cls(stated, path)
+        return cls(stated, path, executor)
 
     def check_room(self, needed: int) -> None:
         """Refuse what has no room on the disk.

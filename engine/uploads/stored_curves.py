@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from itertools import chain
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.identity import Traces
-from engine.core.types import CurveData, CurveStore, Sizes
+from engine.core.types import CurveData, CurveStore, PublicFacts, Sizes
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.misfits import check_covariates, check_fit
+from engine.uploads.partitioned_table import PartitionedTable
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 from engine.uploads.stored_table import StoredTable
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,7 +38,7 @@ class StoredCurves(UploadedData[Any]):
     tasks = Upload.tasks
     read_as = "table"
 
-    table: StoredTable
+    table: StoredTable | PartitionedTable
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,26 +80,53 @@ class StoredCurves(UploadedData[Any]):
 
     @cached_property
     def _store(self) -> CurveStore:
-        return CurveStore(self.declared, self.table.people, self._blocks)
+        return CurveStore(self.declared, self.table.people, self._of_parts)
 
-    def _blocks(self, site: int) -> Iterator[CurveData]:
-        for each in self.table.tables(site):
-            yield self._of(each).draw(1, np.random.default_rng(0))
+    def _of_parts(self, site: int, function: Callable[[Iterator[CurveData]], R]) -> list[R]:
+        return self.table.of_parts(self._each(_drawn, function), site)
 
     def _of(self, curves: CurveTable) -> _Curves:
         return _Curves(curves=curves, declared=self.declared, reading=self.reading)
 
+    def _each(
+        self, form: Callable[[Upload], T], function: Callable[[Iterator[T]], R]
+    ) -> _OfCurves[T, R]:
+        return _OfCurves(self.declared, self.reading, form, function)
+
     def contents(self) -> Iterable[bytes]:
-        for each in self.table.tables():
-            yield from self._of(each).contents()
+        return chain.from_iterable(self.table.of_parts(self._each(Upload.contents, _all_bytes)))
 
     def traces(self) -> Traces:
         """Ids and shapes of curves, read anew; see `Source.traces`."""
 
-        def parts() -> Iterator[Traces]:
-            return (self._of(each).traces() for each in self.table.tables(with_ids=True))
+        def of_parts(function: Callable[[Iterator[Traces]], R]) -> list[R]:
+            return self.table.of_parts(self._each(Upload.traces, function), with_ids=True)
 
-        return Traces(self.table.n_curves, stored=parts)
+        return Traces(self.table.n_curves, stored=of_parts)
+
+
+@dataclass(frozen=True)
+class _OfCurves(Generic[T, R]):
+    """A function of the curves of some tables, each in another form."""
+
+    declared: PublicFacts
+    reading: Reading | None
+    form: Callable[[Upload], T]
+    function: Callable[[Iterator[T]], R]
+
+    def __call__(self, tables: Iterator[CurveTable]) -> R:
+        return self.function(
+            self.form(_Curves(curves=each, declared=self.declared, reading=self.reading))
+            for each in tables
+        )
+
+
+def _drawn(curves: Upload) -> CurveData:
+    return curves.draw(1, np.random.default_rng(0))
+
+
+def _all_bytes(contents: Iterator[Iterable[bytes]]) -> list[bytes]:
+    return [content for each in contents for content in each]
 
 
 class _Curves(Upload):

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,13 @@ from engine.running.progress import stage
 from engine.uploads.batches import batches
 from engine.uploads.buckets import Buckets, LineColumns, NotInOrderError, people_in_order
 from engine.uploads.curves import CurveTable, notes_on_curves
-from engine.uploads.files import TableFile, changed
+from engine.uploads.files import TableFile, check_unchanged
 from engine.uploads.people import People, read_batches
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
 from engine.uploads.scratch import Arrays, Resources, StoredArray
 
+R = TypeVar("R")
 SAMPLE = 5000  # people at whom doubts look
 MOST_BUCKETS = 256
 _WORK = 200  # bytes that a line takes while its bucket is put in order
@@ -53,6 +55,60 @@ class _StoredPart(NamedTuple):
     n: int
 
 
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Counts of all people of some files, and a sample of them."""
+
+    people: tuple[int, ...]  # of each site
+    n_observations: int
+    n_missing: int
+    sample: Sample
+    spellings: str  # other ones of ids; see `People.spellings`
+
+    @classmethod
+    def merged(cls, parts: Sequence[Summary]) -> Summary:
+        """Add up the counts of parts."""
+        sample = parts[0].sample
+        for part in parts[1:]:
+            sample = part.sample.with_(sample)
+        return cls(
+            tuple(map(sum, zip(*(part.people for part in parts), strict=True))),
+            sum(part.n_observations for part in parts),
+            sum(part.n_missing for part in parts),
+            sample,
+            "\0".join(
+                sorted({each for part in parts for each in part.spellings.split("\0")} - {""})
+            ),
+        )
+
+    def check(self) -> None:
+        """Refuse files without an observation, and sites without people.
+
+        Raises
+        ------
+        InputError
+            If there is such a site, or no observation.
+        """
+        if not self.n_observations:
+            raise nothing_known()
+        if number := self.people.count(0):
+            raise InputError(
+                f"{counted(number, 'stated site')} {'has' if number == 1 else 'have'} nobody in "
+                "these files.",
+                field="site",
+                hint="Name the sites of the files, and no others, as “words” of “site”.",
+            )
+
+    def shown(self) -> CurveTable:
+        """The sample, with notes on it."""
+        notes = (
+            f"what follows is of {len(self.sample.keys):,} of {sum(self.people):,} people, chosen "
+            "by their ids",
+        )
+        curves = notes_on_curves(self.sample.in_order(), notes, self.n_missing, is_single=False)
+        return replace(curves, spellings=self.spellings)
+
+
 @named_once
 @dataclass(frozen=True, eq=False)
 class StoredTable:
@@ -60,16 +116,32 @@ class StoredTable:
 
     reading: Reading
     files: tuple[TableFile, ...]
+    summary: Summary
     people: tuple[int, ...]  # of each site
-    n_observations: int
-    n_missing: int
-    sample: CurveTable  # of some of the people, chosen by a hash of their ids
     read: Callable[[bool], Iterator[CurveTable]]  # all curves anew; with ids or perhaps without
     kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of reading
 
     @property
     def n_curves(self) -> int:
         return sum(self.people)
+
+    @property
+    def n_observations(self) -> int:
+        return self.summary.n_observations
+
+    @cached_property
+    def sample(self) -> CurveTable:
+        """Some of the people, chosen by a hash of their ids."""
+        return self.summary.shown()
+
+    def of_parts(
+        self,
+        function: Callable[[Iterator[CurveTable]], R],
+        site: int | None = None,
+        with_ids: bool = False,
+    ) -> list[R]:
+        """Apply a function to the curves of all people, or of a site, which are one part."""
+        return [function(self.tables(site, with_ids))]
 
     def tables(self, site: int | None = None, with_ids: bool = False) -> Iterator[CurveTable]:
         """Yield all curves in tables of some of them, or those of a site, which is the only one.
@@ -79,7 +151,7 @@ class StoredTable:
         InputError
             If a file changed since it was read.
         """
-        self.check_unchanged()
+        check_unchanged(self.files)
         first, advance = 0, stage("Curves", self.n_curves if self.kept is None else len(self.kept))
         for curves in self.read(with_ids):
             n = curves.n_curves
@@ -91,25 +163,9 @@ class StoredTable:
             advance(n)
             if len(table.counts):
                 server = table.server if site is None else np.zeros_like(table.server)
-                yield replace(table, server=server, spellings=self.sample.spellings)
+                yield replace(table, server=server, spellings=self.summary.spellings)
 
-    def check_unchanged(self) -> None:
-        """Refuse files that changed since they were read.
-
-        Raises
-        ------
-        InputError
-            If a file changed.
-        """
-        if number := changed(self.files):
-            raise InputError(
-                f"{counted(number, 'file')} changed while {'it was' if number == 1 else 'they were'} "
-                "read; nothing was published.",
-                field="file",
-                hint="Release from files that nobody writes to.",
-            )
-
-    def without(self, members: NDArray[np.bool_]) -> StoredTable:
+    def without(self, members: NDArray[np.bool_]) -> Self:
         """Leave out these people (n,), in the order of the tables."""
         kept = np.ones(len(members), bool) if self.kept is None else self.kept.copy()
         kept[np.flatnonzero(kept)[members] if self.kept is not None else members] = False
@@ -175,13 +231,13 @@ class _KeptCurves:
         return tuple(texts[start:end].decode() for start, end in zip(starts, ends, strict=True))
 
 
-def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
+def read_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
     """Read the curves of files of any size.
 
     Raises
     ------
     InputError
-        As `people.read` and `records.curves_of`; if there is no room, or a file changed.
+        As `people.read` and `records.part_of_curves`; if there is no room, or a file changed.
     """
     reading.complete()
     if "group" in reading.columns:
@@ -201,10 +257,12 @@ def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resour
     buckets = Buckets(number, LineColumns(reading), resources, spooled // number)
     for people in _read(files, reading):
         buckets.add(people)
-    kept, summary = _KeptCurves(Arrays(resources, spooled)), _Summary(reading)
+    kept, counting = _KeptCurves(Arrays(resources, spooled)), _Counting(reading)
+    advance = stage("Curves", number)
     for lines in buckets.people():
-        kept.put(summary.added(lines))
-    return summary.table(files, kept.read, buckets.columns.spellings)
+        kept.put(counting.added(lines))
+        advance(1)
+    return counting.table(files, reading, kept.read, buckets.columns.spellings)
 
 
 def _read(files: Sequence[TableFile], reading: Reading) -> Iterator[People]:
@@ -220,21 +278,21 @@ def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
         for people in people_in_order(lines, LineColumns(reading)):
             yield _part_of_curves(people)[0]
 
-    columns, summary = LineColumns(reading), _Summary(reading)
+    columns, counting = LineColumns(reading), _Counting(reading)
     for people in people_in_order(_read(files, reading), columns):
-        summary.added(people)
-    return summary.table(files, read, columns.spellings)
+        counting.added(people)
+    return counting.table(files, reading, read, columns.spellings)
 
 
-class _Summary:
-    """Counts of all people, and a sample of them."""
+class _Counting:
+    """Counts people as they are read, and keeps a sample of them."""
 
     def __init__(self, reading: Reading) -> None:
         sites = reading.columns["site"].words.values() if "site" in reading.columns else ("",)
-        self._reading, self._n_parts = reading, 0
+        self._n_parts = 0
         self._people = np.zeros(len({*map(str, sites)}), np.int64)
         self._n_missing = self._n_observations = 0
-        self._sample: _Sample | None = None
+        self._sample: Sample | None = None
 
     def added(self, lines: People) -> CurveTable:
         """Make the curves of some of the people, and count them."""
@@ -242,48 +300,22 @@ class _Summary:
         self._n_missing += missing
         self._n_observations += len(curves.times)
         self._people += np.bincount(curves.server, minlength=len(self._people))
-        self._sample = _Sample.of(curves, self._n_parts).with_(self._sample)
+        self._sample = Sample.of(curves, self._n_parts).with_(self._sample)
         self._n_parts += 1
         return curves
 
     def table(
         self,
         files: Sequence[TableFile],
+        reading: Reading,
         read: Callable[[bool], Iterator[CurveTable]],
         spellings: str,
     ) -> StoredTable:
-        """Return the table of all people.
-
-        Raises
-        ------
-        InputError
-            If there is no observation, or a site has nobody.
-        """
-        sample, people = self._sample, self._people
-        if sample is None or not self._n_observations:
-            raise nothing_known()
-        if not people.all():
-            number = int((people == 0).sum())
-            raise InputError(
-                f"{counted(number, 'stated site')} {'has' if number == 1 else 'have'} nobody in "
-                "these files.",
-                field="site",
-                hint="Name the sites of the files, and no others, as “words” of “site”.",
-            )
-        notes = (
-            f"what follows is of {len(sample.keys):,} of {int(people.sum()):,} people, chosen by "
-            "their ids",
-        )
-        curves = notes_on_curves(sample.in_order(), notes, self._n_missing, is_single=False)
-        return StoredTable(
-            self._reading,
-            tuple(files),
-            tuple(people.tolist()),
-            self._n_observations,
-            self._n_missing,
-            replace(curves, spellings=spellings),
-            read,
-        )
+        """Return the table of all people."""
+        assert self._sample is not None  # a file without a line is refused
+        people = tuple(self._people.tolist())
+        summary = Summary(people, self._n_observations, self._n_missing, self._sample, spellings)
+        return StoredTable(reading, tuple(files), summary, people, read)
 
 
 def _part_of_curves(people: People) -> tuple[CurveTable, int]:
@@ -297,26 +329,23 @@ def _part_of_curves(people: People) -> tuple[CurveTable, int]:
         ) from None
 
 
-class _Sample(NamedTuple):
+class Sample(NamedTuple):
     """Curves of the people whose ids have the smallest hashes."""
 
     curves: CurveTable
     keys: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, curves: CurveTable, number: int) -> _Sample:
+    def of(cls, curves: CurveTable, number: int) -> Sample:
         """Choose among the curves of a bucket, by its number where nobody has an id."""
-        from pandas.util import hash_array  # on first use: few files are so large
-
         names = (
-            np.array(curves.ids, dtype=object)
+            curves.ids
             if curves.ids
             else np.arange(curves.n_curves, dtype=np.uint64) + np.uint64(number << 32)
         )
-        keys = hash_array(names, hash_key="for a sample....", categorize=False)
-        return cls(curves, keys).cut()
+        return cls(curves, id_hashes(names)).cut()
 
-    def with_(self, other: _Sample | None) -> _Sample:
+    def with_(self, other: Sample | None) -> Sample:
         """Choose among both."""
         if other is None:
             return self
@@ -331,15 +360,15 @@ class _Sample(NamedTuple):
             ids=(*other.curves.ids, *self.curves.ids),
             n_people=sum(each.n_people for each in both),
         )
-        return _Sample(curves, np.concatenate([other.keys, self.keys])).cut()
+        return Sample(curves, np.concatenate([other.keys, self.keys])).cut()
 
-    def cut(self) -> _Sample:
+    def cut(self) -> Sample:
         """Keep as many as a sample has."""
         if len(self.keys) <= SAMPLE:
             return self
         chosen = np.zeros(len(self.keys), bool)
         chosen[np.argpartition(self.keys, SAMPLE)[:SAMPLE]] = True
-        return _Sample(_chosen(self.curves, chosen), self.keys[chosen])
+        return Sample(_chosen(self.curves, chosen), self.keys[chosen])
 
     def in_order(self) -> CurveTable:
         """The curves by site."""
@@ -358,6 +387,14 @@ class _Sample(NamedTuple):
             covariates=curves.covariates[order],
             ids=tuple(curves.ids[k] for k in order) if curves.ids else (),
         )
+
+
+def id_hashes(ids: Sequence[str] | NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hash ids without a secret, to choose among people and to compare partitions."""
+    from pandas.util import hash_array  # on first use: few files are so large
+
+    names = ids if isinstance(ids, np.ndarray) else np.array(ids, dtype=object)
+    return np.asarray(hash_array(names, hash_key="for a sample....", categorize=False))
 
 
 def _put(curves: CurveTable, arrays: Arrays) -> _StoredPart:

@@ -105,7 +105,7 @@ def found(where, n_workers):
 
     with Client(scheduler_file=str(where), timeout=PATIENCE, set_as_default=False) as client:
         client.wait_for_workers(n_workers, timeout=PATIENCE)
-        return client.scheduler.address.removeprefix("tcp://")
+        return client.scheduler.address.partition("//")[2]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.signal import find_peaks
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, TimeLaw
@@ -17,7 +18,7 @@ from engine.privacy.feasibility import Feasibility
 from engine.sources.twin import Twin
 from engine.topics.planning.answer import PlannedStudy, measure
 from engine.topics.release import charts, words
-from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
+from engine.topics.release.preview import PEAKS, maxima, peaks_shown, release_preview
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from tests.heavy import few
@@ -340,3 +341,12 @@ def test_a_preview_in_which_a_flat_line_fits_says_first_that_no_shape_survives()
     preview = release_preview(glucose(), Sizes((100,), 2400, 24), ADAPTIVE, Budget(0.5, 1e-4), 1)
     assert preview.is_flat
     wording.found("flat line fits", words.survives(preview, "mean_function"))
+
+
+def test_maxima_are_those_of_scipy():
+    rng = np.random.default_rng(5)
+    for k in range(300):
+        n = rng.integers(1, 60)
+        curve = rng.integers(0, 5, n) * 1.0 if k % 2 else np.cumsum(rng.normal(size=n))
+        least = rng.choice([0.0, 0.5, 1.0, 2.0])
+        assert maxima(curve, least) == [*find_peaks(curve, prominence=least)[0]]

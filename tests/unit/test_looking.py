@@ -12,12 +12,12 @@ from engine.__main__ import main
 from engine.core.errors import InputError
 from engine.exports.looking import MARK, looked_at
 from engine.numerics.counts.cells import Counted
-from engine.uploads import examples
+from engine.uploads import batches, examples
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.people import read, read_frame
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
-from tests import files
+from tests import files, large
 from tests.sentences import of_topic
 
 wording = of_topic("mean")
@@ -94,6 +94,33 @@ def test_propose_writes_a_reading_with_what_is_to_be_said(tmp_path, capsys):
     assert len(read(path.read_bytes(), Reading.of(plain)).ids) == 3
     assert main(["propose", str(path)]) == 0
     assert json.loads(capsys.readouterr().out)["person"]["column"] == "patient"
+
+
+@pytest.mark.parametrize("kind", large.KINDS)
+def test_the_reading_of_a_folder_is_proposed_from_its_first_lines(kind, tmp_path, capsys):
+    (tmp_path / "parts").mkdir()
+    table = large.frame(n=60).assign(id=lambda frame: "person " + frame["id"])
+    for k in range(2):
+        large.written(table, tmp_path / "parts" / f"{k}.{kind}", kind)
+    assert main(["propose", str(tmp_path / "parts")]) == 0
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert found["person"]["column"] == "id"
+    assert found["columns"]["value"]["name"] == "value"
+    assert "2 files" in shown.err
+
+
+def test_only_the_beginning_of_a_large_file_is_looked_at(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("engine.commands.look.MAX_BYTES", 1000)
+    path = large.written(large.frame(n=60), tmp_path / "large.csv")
+    with path.open("a") as file:
+        file.write("a line of another kind\n")
+    monkeypatch.setattr(batches, "_FIRST", 2000)
+    assert main(["propose", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["person"]["column"] == "id"
+    path.write_text("x" * 3000)
+    assert main(["propose", str(path)]) == 2
+    assert "longer" in capsys.readouterr().err
 
 
 def test_what_a_file_holds_can_be_stated(tmp_path, capsys):

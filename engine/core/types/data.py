@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from engine.core.types.facts import EventFacts, PublicFacts
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.truth import Truth
 
+R = TypeVar("R")
 _FEW = 2  # people of a server, where they count as all of it
 
 
@@ -523,6 +524,10 @@ class CurveData(Records):
             self.facts,
             covariates=None if self.covariates is None else self.covariates[:, people],
         )
+
+    def of_parts(self, site: int, function: Callable[[Iterator[CurveData]], R]) -> list[R]:
+        """Apply a function to the blocks of a site, which are one part."""
+        return [function(self.blocks(site))]
 
     @property
     def regressors(self) -> Array:

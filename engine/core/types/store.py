@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from engine.core.types.data import CurveData
 from engine.core.types.facts import PublicFacts
 from engine.core.types.sizes import Public, Sizes
 
+R = TypeVar("R")
+Part = Callable[[Iterator[CurveData]], R]  # what is made of the blocks of a part
 _WORDS = 4  # of 64 bits, of a digest
 
 
@@ -24,13 +26,16 @@ class CurveStore:
 
     It takes the place of `CurveData` where a method reads blocks.
 
-    The blocks of a site hold each of its curves once; their order says nothing, and what methods
-    make of them (`Mechanism.reads_blocks`) does not depend on it.
+    The people of a site are in one part or several, which may be in other processes or on other
+    machines; functions of them are of a module, so that they can be sent there. The blocks of all
+    parts hold each curve once; their order says nothing, and what methods make of them
+    (`Mechanism.reads_blocks`) does not depend on it.
     """
 
     facts: PublicFacts
     people: tuple[int, ...]  # of each site
-    read: Callable[[int], Iterator[CurveData]]  # the blocks of a site, by its number
+    # applies a function to the blocks of each part of a site, by its number
+    read: Callable[[int, Part[Any]], Sequence[Any]]
     n_repeats: ClassVar[int] = 1
     unit: ClassVar[str] = CurveData.unit
     has_design: ClassVar[bool] = CurveData.has_design
@@ -54,9 +59,9 @@ class CurveStore:
         ends = np.cumsum([0, *self.people]).tolist()
         return [slice(*each) for each in pairwise(ends)]
 
-    def blocks(self, site: int) -> Iterator[CurveData]:
-        """Yield the curves of a site, in data sets of some of them."""
-        return self.read(site)
+    def of_parts(self, site: int, function: Part[R]) -> Sequence[R]:
+        """Apply a function to the blocks of each part of a site, where these are."""
+        return self.read(site, function)
 
     def few(self) -> CurveData:
         """Make `CurveData.few` of these sizes."""
@@ -78,11 +83,23 @@ class CurveStore:
 
     @cached_property
     def _content(self) -> bytes:
-        digests = bytearray()
-        for site in range(len(self.people)):
-            for block in self.read(site):
-                at_site = replace(block, server=np.full_like(block.server, site))
-                records = at_site.record_bytes()
-                digests += b"".join(hashlib.sha256(record).digest() for record in records)
+        digests = b"".join(
+            part for site in range(len(self.people)) for part in self.read(site, _Digests(site))
+        )
         words = np.frombuffer(digests, ">u8").reshape(-1, _WORDS)
         return words[np.lexsort(words.T[::-1])].tobytes()
+
+
+@dataclass(frozen=True)
+class _Digests:
+    """Digests of the records of a site."""
+
+    site: int
+
+    def __call__(self, blocks: Iterator[CurveData]) -> bytes:
+        digests = bytearray()
+        for block in blocks:
+            at_site = replace(block, server=np.full_like(block.server, self.site))
+            for record in at_site.record_bytes():
+                digests += hashlib.sha256(record).digest()
+        return bytes(digests)

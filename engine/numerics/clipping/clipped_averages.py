@@ -8,12 +8,21 @@ The sums are those of whole numbers (`engine.numerics.exact_sums`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from engine.core.arrays import Array
+from engine.numerics.curve_deviations import StreamedDeviations
 from engine.numerics.deviations import Deviations
-from engine.numerics.exact_sums import LARGEST_BLOCK, ExactSum, Statistic, mean_of, whole_sums
+from engine.numerics.exact_sums import (
+    LARGEST_BLOCK,
+    ExactSum,
+    Statistic,
+    mean_of,
+    merged,
+    whole_sums,
+)
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
 _MAX = 400_000  # entries of deviations, where a few curves have more than that in all columns
@@ -56,10 +65,17 @@ def averages(
     columns, arguments = centres.shape[1], [centres, shape, radius, narrow]
     if deviations.is_common and all((each == each[:, :1]).all() for each in arguments):
         arguments = [each[:, :1] for each in arguments]  # one answer for all columns
-    pieces = [
-        _summed(among, repeats, [each[repeats] for each in arguments], kinds)
-        for repeats, among in _blocks(deviations, arguments[0])
-    ]
+    most = _most_curves(deviations, arguments[0])
+    if isinstance(deviations, StreamedDeviations):
+        parts = deviations.of_parts(ClippedSums(tuple(arguments), kinds, most))
+        pieces = [[merged(of_kind) for of_kind in zip(*filter(None, parts), strict=True)]]
+    else:
+        pieces = [
+            ClippedSums(tuple(each[repeats] for each in arguments), kinds, most)(
+                [deviations], repeats
+            )
+            for repeats in _repeats(deviations, arguments[0])
+        ]
     means = []
     for k, kind in enumerate(kinds):
         total = ExactSum.joined([piece[k] for piece in pieces])
@@ -69,32 +85,41 @@ def averages(
     return means
 
 
-def _summed(
-    among: Iterable[Deviations],
-    repeats: slice,
-    arguments: list[Array],
-    kinds: tuple[Statistic, ...],
-) -> list[ExactSum]:
-    """The sums of all blocks of curves."""
-    centres, *clips = arguments
-    totals: list[ExactSum] = []
-    for curves in among:
-        shape, radius, narrow = clips
-        sums = whole_sums(curves.from_centres(centres, repeats), shape, radius, kinds, narrow)
-        for total, part in zip(totals, sums, strict=False):
-            total.merge(part)
-        totals = totals or sums
-    return totals
+@dataclass(frozen=True)
+class ClippedSums:
+    """Sums of clipped deviations over curves, of each kind; empty without curves."""
+
+    arguments: tuple[Array, ...]  # centres, shape, radius and radius of moments
+    kinds: tuple[Statistic, ...]
+    most: int  # curves worked on at once, where blocks have no size of their own
+
+    def __call__(
+        self, curves: Iterable[Deviations], repeats: slice = slice(0, 1)
+    ) -> list[ExactSum]:
+        centres, shape, radius, narrow = self.arguments
+        totals: list[ExactSum] = []
+        for some in curves:
+            for block in some.blocks(self.most):
+                h = block.from_centres(centres, repeats)
+                sums = whole_sums(h, shape, radius, self.kinds, narrow)
+                for total, part in zip(totals, sums, strict=False):
+                    total.merge(part)
+                totals = totals or sums
+        return totals
 
 
-def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Iterable[Deviations]]]:
-    """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
+def _repeats(deviations: Deviations, centres: Array) -> Iterator[slice]:
+    """Cut repeats into blocks that stay in cache."""
+    repeats, columns, size = centres.shape
+    tall = max(1, _BLOCK // (size * columns * max(deviations.n_curves, 1)))
+    for first in range(0, repeats, tall):
+        yield slice(first, first + tall)
+
+
+def _most_curves(deviations: Deviations, centres: Array) -> int:
+    """Count the curves that stay in cache, where one repeat has many.
 
     All columns share one pass over the curves, whose entries are the largest array.
     """
-    repeats, columns, size = centres.shape
-    n, entries = deviations.n_curves, size * columns
-    tall = max(1, _BLOCK // (entries * max(n, 1)))
-    few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK))
-    for first in range(0, repeats, tall):
-        yield slice(first, first + tall), deviations.blocks(few)
+    entries = centres.shape[1] * centres.shape[2]
+    return int(max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK)))

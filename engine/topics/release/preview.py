@@ -473,9 +473,27 @@ def peaks_shown(curve: Array, where: Array, prominence: float) -> int:
     It shows one where a maximum inside the range stands out so much, within a quarter of the
     distance between peaks.
     """
-    from scipy.signal import find_peaks  # on first use: it takes a moment
-
-    tops = find_peaks(curve, prominence=prominence)[0] / (len(curve) - 1)
+    tops = np.array(maxima(curve, prominence)) / (len(curve) - 1)
     return int(
         (np.abs(where[:, None] - tops).min(axis=1, initial=np.inf) <= _NEAR / len(where)).sum()
     )
+
+
+def maxima(curve: Array, prominence: float) -> list[int]:
+    """List the places inside the range where a curve is highest and stands out so much.
+
+    A maximum stands out over the higher of the valleys beside it, up to where the curve is higher.
+    A flat one is in its middle.
+    """
+    changes, found = np.flatnonzero(np.diff(curve)), list[int]()
+    for first, last in zip(changes[:-1] + 1, changes[1:], strict=True):
+        height, place = curve[first], int(first + last) // 2
+        if height <= curve[first - 1] or height <= curve[last + 1]:
+            continue
+        higher = np.flatnonzero(curve > height)
+        left = higher[higher < place].max(initial=-1) + 1
+        right = higher[higher > place].min(initial=len(curve))
+        valley = max(curve[left : place + 1].min(), curve[place:right].min())
+        if height - valley >= prominence:
+            found.append(place)
+    return found

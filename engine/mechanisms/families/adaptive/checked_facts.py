@@ -70,7 +70,7 @@ from engine.core.grids import read_only
 from engine.core.types import Array, CurveData, CurveStore, Design, Step, TimeLaw
 from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.deviations import blocks_of
-from engine.numerics.exact_sums import mean_of_numbers
+from engine.numerics.exact_sums import ExactSum, mean_of_numbers, mean_of_parts, sum_of_numbers
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.time_histograms import shares_in
 from engine.privacy import transcript
@@ -272,22 +272,9 @@ def site_averages(
 ) -> Array:
     """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
     if isinstance(data, CurveStore):
-        of_sites = [
-            mean_of_numbers(
-                part
-                for block in data.blocks(site)
-                for part in _of_people(
-                    message,
-                    block,
-                    scale,
-                    slice(0, 1),
-                    block.parts[0],
-                    None if regressors is None else regressors(block),
-                )
-            )
-            for site in range(len(servers))
-        ]
-        return np.stack(of_sites, axis=1)
+        first = _FirstSums(message, scale, regressors)
+        parts = (data.of_parts(site, first) for site in range(len(servers)))
+        return np.stack([mean_of_parts(of_site) for of_site in parts], axis=1)
     largest = max(curves.stop - curves.start for curves in servers)
     tall = max(1, _ENTRIES // (len(message.weights) * max(largest, 1)))
     blocks, known = [], None if regressors is None else regressors(data)
@@ -299,6 +286,23 @@ def site_averages(
         ]
         blocks.append(np.stack(each, axis=1))
     return np.concatenate(blocks)
+
+
+@dataclass(frozen=True)
+class _FirstSums:
+    """Sums of what people add to a first message."""
+
+    message: FirstMessage
+    scale: ObservationScale
+    regressors: Callable[[CurveData], Array] | None
+
+    def __call__(self, blocks: Iterator[CurveData]) -> tuple[ExactSum | None, int]:
+        return sum_of_numbers(part for block in blocks for part in self._of(block))
+
+    def _of(self, block: CurveData) -> Iterator[Array]:
+        known = None if self.regressors is None else self.regressors(block)
+        people = block.parts[0]
+        return _of_people(self.message, block, self.scale, slice(0, 1), people, known)
 
 
 def _of_people(

@@ -15,12 +15,12 @@ from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite,
 from engine.mechanisms.families.adaptive.fits import (
     AdaptiveFit,
     AdaptivePlan,
+    CurvesInScale,
     Evidence,
     Piece,
     Streams,
     UnitFit,
     columns,
-    curves_of,
     deviations_of_site,
     symmetric,
 )
@@ -125,8 +125,10 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         rng: np.random.Generator,
     ) -> None:
         self.declared, self.covariate_plans = declared, plans
-        blocks = (block for site in range(data.sizes.n_servers) for block in data.blocks(site))
-        self.of_people = np.concatenate([block.regressors for block in blocks], axis=2)
+        known = (data.of_parts(site, _regressors) for site in range(data.sizes.n_servers))
+        self.of_people = np.concatenate(
+            [block for parts in known for part in parts for block in part], axis=2
+        )
         self.n_functions = self.of_people.shape[1]
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [
@@ -170,7 +172,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
                 read_anew = partial(self._read_anew, basis, design)
                 yield self._piece(members, slice(0, 1), basis, design, read_anew)
             return
-        values = self._in_unit_scale(data)
+        values = _in_unit_scale(self.scale, data)
         moments = curve_moments(data.times, values, data.counts, self.basis.first(max(sizes)))
         for repeats in self._blocks(max(map(len, kinds)), max(sizes)):
             of_sizes = dict(
@@ -198,30 +200,20 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
         return replace(located, centre=centre, covariance=within_functions(covariance))
 
-    def regressors(self, data: CurveData) -> Array:
+    @staticmethod
+    def regressors(data: CurveData) -> Array:
         if data.covariates is None:
             return data.regressors
         known = np.asarray(np.isfinite(data.covariates).all(axis=2))[:, None]
         return np.where(known, data.regressors, 0.0)
 
-    def _in_unit_scale(self, data: CurveData) -> Array:
-        """Values (repeats, N); whoever has a covariate that is no number says nothing."""
-        values = self.scale(data.times, data.values)
-        if data.covariates is None:
-            return values
-        known = np.isfinite(data.covariates).all(axis=2)
-        return np.where(np.repeat(known, data.counts, axis=1), values, np.nan)
-
     def _read_anew(
         self, basis: Basis, design: Design, s: int, regressors: Array, to: RegressorMap
     ) -> Deviations:
         """The deviations of a site whose curves are read in each pass."""
-
-        def of(data: CurveData) -> Deviations:
-            curves = curves_of(data, self._in_unit_scale(data), basis, design)
-            return RegressionCurves(curves, data.regressors[0], to)
-
-        return deviations_of_site(self.data, s, of, is_common=False)
+        scale = partial(_in_unit_scale, self.scale)
+        curves = CurvesInScale(scale, basis, design, None, self.is_single)
+        return deviations_of_site(self.data, s, _Regressed(curves, to), is_common=False)
 
     def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:
         """Cut the repeats so that the arrays of one block stay small."""
@@ -279,6 +271,30 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             columns(self.noise[s].gram[:, repeats], len(self.feasible(members)), 2),
             s,
         )
+
+
+def _in_unit_scale(scale: ObservationScale, data: CurveData) -> Array:
+    """Values (repeats, N); whoever has a covariate that is no number says nothing."""
+    values = scale.of(data)
+    if data.covariates is None:
+        return values
+    known = np.isfinite(data.covariates).all(axis=2)
+    return np.where(np.repeat(known, data.counts, axis=1), values, np.nan)
+
+
+def _regressors(blocks: Iterator[CurveData]) -> list[Array]:
+    return [block.regressors for block in blocks]
+
+
+@dataclass(frozen=True)
+class _Regressed:
+    """Makes deviations of coefficient functions of some curves."""
+
+    curves: CurvesInScale
+    to: RegressorMap
+
+    def __call__(self, data: CurveData) -> RegressionCurves:
+        return RegressionCurves(self.curves(data), data.regressors[0], self.to)
 
 
 def _kept(

@@ -59,6 +59,9 @@ from engine.numerics.time_histograms import Mixing
 from engine.privacy.feasibility import Feasibility
 
 NOISE_FREE = 1e12  # a μ without noise
+_MANY = (
+    100_000  # observations: single precision moves messages by less than 10⁻⁴ of their noise there
+)
 
 
 def _none() -> Array:
@@ -404,6 +407,7 @@ class Evidence:
     heard: Heard
 
 
+R = TypeVar("R")
 E = TypeVar("E", bound=Evidence)
 
 
@@ -424,15 +428,42 @@ def deviations_of_site(
 ) -> Deviations:
     """The deviations of a site, of one data set: kept, or made anew of each block in each pass.
 
-    `of` makes those of some curves; they are common if all columns share them.
+    `of` makes those of some curves, and can be sent to other processes; they are common if all
+    columns share them.
     """
     if isinstance(data, CurveData):
         return of(next(data.blocks(site)))
 
-    def read() -> Iterator[Deviations]:
-        return map(of, data.blocks(site))
+    def of_parts(function: Callable[[Iterator[Deviations]], R]) -> Sequence[R]:
+        return data.of_parts(site, _Made(of, function))
 
-    return StreamedDeviations(read, data.people[site], of(data.few()).entries, is_common)
+    return StreamedDeviations(of_parts, data.people[site], of(data.few()).entries, is_common)
+
+
+@dataclass(frozen=True)
+class _Made(Generic[R]):
+    """A function of the deviations of blocks."""
+
+    of: Callable[[CurveData], Deviations]
+    function: Callable[[Iterator[Deviations]], R]
+
+    def __call__(self, blocks: Iterator[CurveData]) -> R:
+        return self.function(map(self.of, blocks))
+
+
+@dataclass(frozen=True)
+class CurvesInScale:
+    """Makes deviations of the curves of one data set; see `curves_of`."""
+
+    scale: Callable[[CurveData], Array]  # values (1, N) in unit scale
+    basis: Basis
+    design: Design | None
+    left_out: NDArray[np.bool_] | None
+    is_single: bool  # of very many people: what it changes is far below the noise
+
+    def __call__(self, data: CurveData) -> CurveDeviations:
+        values = self.scale(data)
+        return curves_of(data, values, self.basis, self.design, self.left_out, self.is_single)
 
 
 def curves_of(
@@ -441,6 +472,7 @@ def curves_of(
     basis: Basis,
     design: Design | None,
     left_out: NDArray[np.bool_] | None = None,
+    is_single: bool = False,
 ) -> CurveDeviations:
     """The deviations of curves of one data set, with values (1, N) in unit scale.
 
@@ -453,7 +485,7 @@ def curves_of(
         curve = np.repeat(np.arange(len(counts)), counts)
         counts = np.bincount(curve[is_read], minlength=len(counts))
         times, inside = times[is_read], inside[is_read]
-    return CurveDeviations.of(times, inside, counts, basis, design)
+    return CurveDeviations.of(times, inside, counts, basis, design, is_single)
 
 
 class AdaptiveFit(Generic[E]):
@@ -492,6 +524,11 @@ class AdaptiveFit(Generic[E]):
         not tell how people's curves deviate.
         """
         return ()
+
+    @property
+    def is_single(self) -> bool:
+        """True if deviations of one data set are solved for in single precision: it is large."""
+        return self.sizes.n_observations >= _MANY
 
     def pieces(self) -> Iterator[Piece]:
         """All plans and repeats, cut so that the arrays of each piece stay small."""
@@ -591,7 +628,8 @@ class AdaptiveFit(Generic[E]):
             )
         return self._averages[message]
 
-    def regressors(self, data: CurveData) -> Array:
+    @staticmethod
+    def regressors(data: CurveData) -> Array:
         """Regressors of people, 0 of those with a number missing: (repeats, K, people)."""
         raise NotImplementedError
 
@@ -624,8 +662,10 @@ class AdaptiveFit(Generic[E]):
             [budget.epsilon if pure else min(mu_of(budget), NOISE_FREE) for budget in budgets],
             self.draws,
         )
+        # a store of curves is only released: its last column does as the first, at no price
+        last = cost[0] if isinstance(self.data, CurveStore) and len(cost) else NOISE_FREE
         of_total = np.array(shares)[:, None]
-        return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, NOISE_FREE))
+        return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, last))
 
     def site(
         self,

@@ -18,12 +18,12 @@ from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.fits import (
     AdaptiveFit,
     AdaptivePlan,
+    CurvesInScale,
     Evidence,
     Piece,
     Streams,
     UnitFit,
     columns,
-    curves_of,
     deviations_of_site,
     public_observations,
     spherical,
@@ -42,7 +42,7 @@ from engine.numerics.deviations import (
     plain,
     weighted_within_curves,
 )
-from engine.numerics.exact_sums import mean_of_numbers
+from engine.numerics.exact_sums import ExactSum, mean_of_parts, sum_of_numbers
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
@@ -200,15 +200,8 @@ class MeanFit(AdaptiveFit[Evidence]):
         self, size: int, design: Design | None, left_out: NDArray[np.bool_] | None = None
     ) -> list[Deviations]:
         """The curves of each site, of one data set; without a law of the times all count alike."""
-        basis = self.basis.first(size)
-
-        def of(data: CurveData) -> Deviations:
-            return curves_of(data, self._in_unit_scale(data), basis, design, left_out)
-
+        of = CurvesInScale(self.scale.of, self.basis.first(size), design, left_out, self.is_single)
         return [deviations_of_site(self.data, s, of) for s in range(len(self.servers))]
-
-    def _in_unit_scale(self, data: CurveData) -> Array:
-        return self.scale(data.times, data.values)
 
     def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
         """All plans, where a law of the times is relied on; `kinds` are the members of each."""
@@ -241,7 +234,7 @@ class MeanFit(AdaptiveFit[Evidence]):
     def _moments(self) -> Moments:
         """The moments of all curves, for the largest plan."""
         assert isinstance(self.data, CurveData)
-        values = self._in_unit_scale(self.data)
+        values = self.scale.of(self.data)
         return curve_moments(self.data.times, values, self.data.counts, self.basis)
 
     def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
@@ -452,12 +445,7 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _shares(self, s: int, repeats: slice, bins: int) -> Array:
         """Average the shares of observation times over the people of a site: (repeats, bins)."""
-        return mean_of_numbers(
-            time_shares(
-                block.times[repeats], self._in_unit_scale(block)[repeats], block.counts, bins
-            )
-            for block in self.data.blocks(s)
-        )
+        return mean_of_parts(self.data.of_parts(s, _TimeShares(self.scale, repeats, bins)))
 
     def _learned(
         self, s: int, shares: Array, members: list[int], repeats: slice
@@ -480,6 +468,26 @@ class MeanFit(AdaptiveFit[Evidence]):
         return transcript.sent(
             s, TIMES, shares[:, None] + scale[:, None] * columns(noise, n_plans, 1), scale[:, None]
         ), scale
+
+
+@dataclass(frozen=True)
+class _TimeShares:
+    """Sums of the shares of observation times of people."""
+
+    scale: ObservationScale
+    repeats: slice
+    bins: int
+
+    def __call__(self, blocks: Iterator[CurveData]) -> tuple[ExactSum | None, int]:
+        return sum_of_numbers(
+            time_shares(
+                block.times[self.repeats],
+                self.scale.of(block)[self.repeats],
+                block.counts,
+                self.bins,
+            )
+            for block in blocks
+        )
 
 
 def _alike(kinds: Indices) -> Iterator[tuple[slice, Indices | None, int]]:

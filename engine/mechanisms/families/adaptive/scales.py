@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.types import Array, PublicFacts
+from engine.core.types import Array, CurveData, PublicFacts
 from engine.numerics.public_curves import PublicCurve
 
 
@@ -21,8 +21,14 @@ class ObservationScale:
 
     def __call__(self, times: Array, values: Array) -> Array:
         middle = self.middle.heights[0] if self.is_flat else self.middle(times)
-        inside = np.clip(values, middle - self.half, middle + self.half)
-        return np.asarray((inside - middle) / self.half)
+        inside = np.asarray(np.clip(values, middle - self.half, middle + self.half))
+        inside -= middle
+        inside /= self.half
+        return inside
+
+    def of(self, data: CurveData) -> Array:
+        """Map all values of some curves."""
+        return self(data.times, data.values)
 
     def side(self, times: Array, values: Array) -> NDArray[np.int64]:
         """0 for readings strictly below the range, 1 above, 2 within, −1 for no number."""
