@@ -404,6 +404,16 @@ def confirmed(monkeypatch, frame=GROWTH):
     return confirm(dropped(monkeypatch, frame))
 
 
+def test_a_broken_ledger_is_named_at_the_last_question_and_the_file_stays(tmp_path, monkeypatch):
+    broken = tmp_path / "broken.sqlite3"
+    broken.write_text("this is no database, and long enough to be read as one " * 40)
+    at = trust(state(confirmed(monkeypatch)))
+    monkeypatch.setenv(ledger.VARIABLE, str(broken))
+    onward(at)
+    assert not at.exception and [error.value for error in at.error]
+    assert at.radio(key=key_of(at, "upload_trust")).value == "centre"
+
+
 def test_a_range_is_never_filled_from_the_file_and_its_source_is_asked_for(monkeypatch):
     at = dropped(monkeypatch, GROWTH.rename(columns={"height": "zz"}))
     choose(at, value="zz")

@@ -261,8 +261,11 @@ def ask(
     is_last = place == len(names) - 1
 
     def onward() -> None:
-        if forward is None or forward():
-            finish() if is_last else go(names[place + 1])
+        try:
+            if forward is None or forward():
+                finish() if is_last else go(names[place + 1])
+        except InputError as problem:  # a ledger without its key, for example
+            st.session_state.upload_why = problem
 
     questions.buttons(
         place + 1,
