@@ -266,8 +266,8 @@ def read_survival(
         people=people,
     )
     if found is None:
-        events, ids = read_events(files, by, kind, Resources.usual())
-        return StoredEvents(events=events, stored_ids=ids, declared=facts, reading=by)
+        table, ids = read_events(files, by, kind, Resources.usual())
+        return StoredEvents(events=table, stored_ids=ids, declared=facts, reading=by)
     return UploadEvents(
         events=events_of(found, kind), declared=facts, reading=None if reading is None else by
     )

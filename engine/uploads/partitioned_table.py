@@ -53,7 +53,7 @@ class Partition:
 
     @property
     def resources(self) -> Resources:
-        """What the worker may take: the stated folder, if it has such a one."""
+        """Memory and folder of the worker: the stated one, if it has such a one."""
         folder = self.folder if self.folder.is_dir() else Resources.usual().folder
         return Resources(self.memory, folder)
 

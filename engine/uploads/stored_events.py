@@ -127,7 +127,7 @@ def read_events(
     return kept.whole(reading)
 
 
-class _Part(NamedTuple):
+class _Batch(NamedTuple):
     """Some of the people, by site, with the ids of each site."""
 
     table: EventTable
@@ -135,15 +135,15 @@ class _Part(NamedTuple):
 
 
 class _Sent(NamedTuple):
-    """What a worker sends of a partition."""
+    """The people of a partition, as a worker sends them."""
 
-    parts: list[_Part]
+    parts: list[_Batch]
     counts: EventCounts
     spellings: set[str]
 
 
 class _Kept:
-    """What is kept of the people of some files."""
+    """Times, codes and ids of the people of some files."""
 
     def __init__(self, resources: Resources) -> None:
         self._arrays = Arrays(resources, resources.memory // _OF_IDS)
@@ -155,7 +155,7 @@ class _Kept:
         """Keep people who come as lines of whole people."""
         for some in people:
             table, counts = part_of_events(some, kind)
-            self._put(_Part(_small(table), _by_site(table)))
+            self._put(_Batch(_small(table), _by_site(table)))
             self._counts.update(counts)
         self._spellings |= {*filter(None, columns.spellings.split("\0"))}
         return self
@@ -167,20 +167,20 @@ class _Kept:
         self._counts.update(sent.counts)
         self._spellings |= sent.spellings
 
-    def _put(self, part: _Part) -> None:
+    def _put(self, part: _Batch) -> None:
         self._tables.append(part.table)
         self._ids.append(tuple(StoredTexts.put(each, self._arrays) for each in part.ids))
 
     def sent(self) -> _Sent:
         """Return all that is kept."""
         ids = [tuple(each.joined(self._arrays) for each in stored) for stored in self._ids]
-        parts = [_Part(*each) for each in zip(self._tables, ids, strict=True)]
+        parts = [_Batch(*each) for each in zip(self._tables, ids, strict=True)]
         return _Sent(parts, self._counts, self._spellings)
 
     def whole(self, reading: Reading) -> tuple[EventTable, StoredIds]:
         """Return all people by site, part after part, unless they are refused."""
         like = self._tables[0]  # a file without a line is refused
-        columns = {
+        columns: dict[str, Any] = {
             name: np.concatenate([_columns(table)[name] for table in self._tables])
             for name in _columns(like)
         }
