@@ -32,6 +32,7 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, event_columns, events_of
 from engine.uploads.scratch import Resources
 from engine.uploads.stored_curves import StoredCurves
+from engine.uploads.stored_events import StoredEvents, read_events
 
 Ends = tuple[float, float]
 _MAX_NUMBERS = 200_000_000  # drawn at once: 1.6 GB
@@ -146,21 +147,23 @@ def read_curves(
         people=people,
     )
     if files:
-        if reading is None:
-            raise InputError(
-                "Files of this size are read by a stated reading alone.",
-                field="reading",
-                hint="“propose” finds one for a part of the rows in a file of its own.",
-            )
-        return _stored(
-            files, reading if isinstance(reading, Reading) else Reading.of(reading), facts
-        )
-    table = data if isinstance(data, str | Path | pd.DataFrame) else data[0]
+        return _stored(files, _of_any_size(reading), facts)
     asked = {"columns": columns, "several": several}
-    found = _people(table, reading, DataType.CURVES, asked)
+    found = _people(_single(data), reading, DataType.CURVES, asked)
     curves = curves_of(found)
     _check_units(curves, facts)
     return Upload(curves=curves, declared=facts, reading=None if reading is None else found.reading)
+
+
+def _of_any_size(reading: Mapping[str, Any] | Reading | None) -> Reading:
+    """Return the reading of files of any size, which is not proposed."""
+    if reading is None:
+        raise InputError(
+            "Files of this size are read by a stated reading alone.",
+            field="reading",
+            hint="“propose” finds one for a part of the rows in a file of its own.",
+        )
+    return reading if isinstance(reading, Reading) else Reading.of(reading)
 
 
 def _stored(files: Sequence[TableFile], reading: Reading, facts: PublicFacts) -> Source[Any]:
@@ -178,7 +181,7 @@ def _check_units(curves: CurveTable, facts: PublicFacts) -> None:
 
 @checked
 def read_survival(
-    data: Table,
+    data: Table | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
     *,
     reading: Mapping[str, Any] | Reading | None = None,
@@ -198,8 +201,9 @@ def read_survival(
 
     Parameters
     ----------
-    data : path or pandas.DataFrame
-        CSV, TSV or XLSX, or a table, with a row for each person or intervals one after the other.
+    data : path, list of paths or pandas.DataFrame
+        CSV, TSV, XLSX, Parquet or Arrow, or a table, with a row for each person or intervals one
+        after the other; files of any size by their `reading`, as for `read_curves`.
     columns : mapping, optional
         For looking: names of columns by their roles, "id", "start", "time", "status", "group",
         "server" (the site).
@@ -245,12 +249,14 @@ def read_survival(
     (2, ('death',))
     """
     asked = {"columns": columns, "events": [*events], "groups": [*groups]}
-    found = _people(data, reading, Counted.OUTCOMES, asked)
+    kind, files = Counted.OUTCOMES, files_in(data)
+    found = None if files else _people(_single(data), reading, kind, asked)
+    by = _of_any_size(reading) if found is None else found.reading
     facts = declare_events(
         0.0,
         follow_up,
         origin,
-        event_columns(found.reading, Counted.OUTCOMES),
+        event_columns(by, kind),
         edges,
         group_sizes,
         time_step,
@@ -259,11 +265,17 @@ def read_survival(
         person=person,
         people=people,
     )
+    if found is None:
+        table, ids = read_events(files, by, kind, Resources.usual())
+        return StoredEvents(events=table, stored_ids=ids, declared=facts, reading=by)
     return UploadEvents(
-        events=events_of(found, Counted.OUTCOMES),
-        declared=facts,
-        reading=None if reading is None else found.reading,
+        events=events_of(found, kind), declared=facts, reading=None if reading is None else by
     )
+
+
+def _single(data: Table | Sequence[str | Path]) -> Table:
+    """Return a table, or the one file of a list."""
+    return data if isinstance(data, str | Path | pd.DataFrame) else data[0]
 
 
 def _people(

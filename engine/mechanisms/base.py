@@ -78,7 +78,8 @@ class Mechanism(Parameterised, Generic[D, P]):
     its place. `sends_sums` says that all it sends are sums over people, so that sites can add them
     up unread; `averages_all` that each message is an average over all people of a site, with noise
     that follows from `Public` alone; `reads_blocks` that it takes a `CurveStore` and sends numbers
-    that do not depend on the order of people, to the last bit; `reads_for_each_message` that it
+    that do not depend on the order of people, to the last bit; `reads_any_size` that files of
+    any size are read for it; `reads_for_each_message` that it
     reads the store anew for each message, right before it is sent, so that nobody need be read for
     messages that are known. `read_since` is the version since which noised messages are read as
     they are now: releases of earlier ones cannot be made again.
@@ -104,6 +105,7 @@ class Mechanism(Parameterised, Generic[D, P]):
     sends_sums: ClassVar[bool] = False
     averages_all: ClassVar[bool] = False
     reads_blocks: ClassVar[bool] = False
+    reads_any_size: ClassVar[bool] = False
     reads_for_each_message: ClassVar[bool] = False
     read_since: ClassVar[str] = "0"
 

@@ -142,6 +142,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     order = 10
     tasks = frozenset(ESTIMANDS)
     sends_sums = True
+    reads_any_size = True
     guarantee = Guarantee.PURE
     family = "counting"
     measured = "Counting curves"

@@ -299,7 +299,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
 
 def in_memory_alone(mechanism: Mechanism) -> InputError:
     """Return the refusal of a file that is too large for a method."""
-    others = sorted({each.label for each in mechanisms.all() if each.reads_blocks})
+    others = sorted({each.label for each in mechanisms.all() if each.reads_any_size})
     return InputError(
         f"{mechanism.label} needs all observations in memory: a table of at most "
         f"{MAX_BYTES / 1e6:g} MB.",

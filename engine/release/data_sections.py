@@ -182,12 +182,12 @@ class EventSection(DataSection):
             events=events,
             reading=people.reading,
             declared=(
-                facts if isinstance(facts, EventFacts) else _event_facts(data, people.reading, task)
+                facts if isinstance(facts, EventFacts) else event_facts(data, people.reading, task)
             ),
         )
 
     def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
-        return _event_facts(data, reading, task)
+        return event_facts(data, reading, task)
 
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
         lists = {"group_sizes": facts.group_sizes, "edges": facts.edges}
@@ -283,7 +283,8 @@ def _record_facts(data: Mapping[str, Any], task: Task, response: str | None) -> 
     )
 
 
-def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventFacts:
+def event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventFacts:
+    """Return what is stated of times, values or scores."""
     counted = counted_for(task.key)
     facts = RequestFacts.of(data, _EVENT_FACTS)
     is_from_start = facts.time_low is None and counted is Counted.OUTCOMES

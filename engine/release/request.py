@@ -77,6 +77,7 @@ from typing import Any, NamedTuple
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError
 from engine.core.plain import checked_object
+from engine.core.tasks import DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.privacy.failure import usual_delta
@@ -86,6 +87,7 @@ from engine.uploads.batches import is_in_batches
 from engine.uploads.bounded import read_people
 from engine.uploads.curves import MAX_CURVES, Upload
 from engine.uploads.design import StatedDesign
+from engine.uploads.events import counted_for
 from engine.uploads.facts import StatedCovariate
 from engine.uploads.files import TableFile, files_of
 from engine.uploads.limits import MAX_BYTES
@@ -95,6 +97,7 @@ from engine.uploads.partitioned_table import table_of_files
 from engine.uploads.scratch import Resources
 from engine.uploads.source import UploadedData
 from engine.uploads.stored_curves import StoredCurves
+from engine.uploads.stored_events import StoredEvents, read_events
 
 _LIKELY_MANY = 16 * MAX_CURVES  # bytes of a table with more people than are in memory
 _KEYS = (
@@ -365,10 +368,13 @@ def _are_stored(
         If it is, and its method cannot.
     """
     is_one = len(files) == 1 and not files[0].partition
-    can = mechanism.reads_blocks and "group" not in data_sections.reading_in(data).columns
+    can = mechanism.reads_any_size and (
+        mechanism.main_task.data is DataType.EVENTS
+        or "group" not in data_sections.reading_in(data).columns
+    )
     has_workers = resources is not None and resources.executor is not None
     is_large = not is_one or files[0].size > MAX_BYTES or has_workers
-    if is_large and not mechanism.reads_blocks:
+    if is_large and not mechanism.reads_any_size:
         from engine.release import certified
 
         raise certified.in_memory_alone(mechanism)
@@ -386,7 +392,7 @@ def stored(
     mechanism: Mechanism,
     resources: Resources | None = None,
 ) -> UploadedData[Data]:
-    """Return the curves of files of any size, of which a block at a time is in memory.
+    """Return the curves of files of any size, read in blocks, or one time of each person there.
 
     Raises
     ------
@@ -394,10 +400,13 @@ def stored(
         As `uploaded`; if there is too little room, or a file is broken or changes meanwhile.
     """
     reading = data_sections.reading_in(data)
-    table = table_of_files(files, reading, resources or Resources.usual())
-    facts = data_sections.SECTIONS[mechanism.main_task.data].facts(
-        data, reading, mechanism.main_task
-    )
+    resources, task = resources or Resources.usual(), mechanism.main_task
+    if task.data is DataType.EVENTS:
+        declared = data_sections.event_facts(data, reading, task)
+        events, ids = read_events(files, reading, counted_for(task.key), resources)
+        return StoredEvents(events=events, stored_ids=ids, declared=declared, reading=reading)
+    table = table_of_files(files, reading, resources)
+    facts = _section(mechanism).facts(data, reading, task)
     check_named_units(
         [(table.sample.time_column, facts.time_unit), (table.sample.value_column, facts.value_unit)]
     )

@@ -32,6 +32,7 @@ from engine.uploads.misfits import (
     check_numbers,
     remarks_on_codes,
 )
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 from engine.uploads.traces import pieces, traces_of
 
@@ -166,6 +167,19 @@ def declare_events(
     )
 
 
+def traces_of_events(events: EventTable, reading: Reading | None) -> Traces:
+    """Collect what people are known again by: their ids, or where there are none, all of them."""
+    columns = [events.time, events.status.astype(float)]
+    if events.group is not None:
+        columns.append(events.group.astype(float))
+    rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
+    return traces_of(
+        events,
+        lambda: pieces(np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()),
+        reading=reading,
+    )
+
+
 class TimesOutside(NamedTuple):
     """Numbers of people with a time outside the stated range; for the holder of the file alone."""
 
@@ -277,16 +291,7 @@ class UploadEvents(UploadedData[EventData]):
 
     def traces(self) -> Traces:
         """Ids alone: a time and a status tell nobody apart; see `Source.traces`."""
-        events = self.events
-        columns = [events.time, events.status.astype(float)]
-        if events.group is not None:
-            columns.append(events.group.astype(float))
-        rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
-        return traces_of(
-            events,
-            lambda: pieces(np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()),
-            reading=self.reading,
-        )
+        return traces_of_events(self.events, self.reading)
 
     @property
     def _people(self) -> bytes:

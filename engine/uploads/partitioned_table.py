@@ -51,6 +51,12 @@ class Partition:
     def name(self) -> str:
         return _digest(self.of, self.files)
 
+    @property
+    def resources(self) -> Resources:
+        """Memory and folder of the worker: the stated one, if it has such a one."""
+        folder = self.folder if self.folder.is_dir() else Resources.usual().folder
+        return Resources(self.memory, folder)
+
 
 @dataclass(frozen=True, eq=False)
 class PartitionedTable:
@@ -92,7 +98,7 @@ class PartitionedTable:
         """
         check_unchanged(self.files)
         work = _Pass(function, site, with_ids)
-        return _mapped(work, list(zip(self.partitions, self._kept, strict=True)), self.executor)
+        return by_workers(work, list(zip(self.partitions, self._kept, strict=True)), self.executor)
 
     @property
     def _kept(self) -> Sequence[NDArray[np.bool_] | None]:
@@ -132,19 +138,9 @@ def table_of_files(
 def _partitioned(
     files: Sequence[TableFile], reading: Reading, resources: Resources, executor: Executor
 ) -> PartitionedTable:
-    person = reading.complete().person
-    if person is None or person.rows:
-        raise InputError(
-            "Workers read files that say whose each line is.",
-            field="executor",
-            hint="State a column of ids, or leave out --executor.",
-        )
-    groups = _groups(files, _OF_WORKER * n_workers(executor))
-    memory = resources.memory // -(-len(groups) // n_workers(executor))
-    of = _digest(tuple(files), reading, memory)
-    partitions = [Partition(group, reading, memory, resources.folder, of) for group in groups]
-    read = _mapped(_summed_up, partitions, executor)
-    _check_apart([ids for _, ids in read])
+    partitions = partitions_of(files, reading, resources, executor)
+    read = by_workers(_summed_up, partitions, executor)
+    check_apart([ids for _, ids in read])
     summary = Summary.merged([each for each, _ in read])
     summary.check()
     return PartitionedTable(
@@ -155,6 +151,29 @@ def _partitioned(
         tuple(sum(each.people) for each, _ in read),
         executor,
     )
+
+
+def partitions_of(
+    files: Sequence[TableFile], reading: Reading, resources: Resources, executor: Executor
+) -> list[Partition]:
+    """Deal files to partitions, a few for each worker.
+
+    Raises
+    ------
+    InputError
+        If lines do not say whose they are.
+    """
+    person = reading.complete().person
+    if person is None or person.rows:
+        raise InputError(
+            "Workers read files that say whose each line is.",
+            field="executor",
+            hint="State a column of ids, or leave out --executor.",
+        )
+    groups = _groups(files, _OF_WORKER * n_workers(executor))
+    memory = resources.memory // -(-len(groups) // n_workers(executor))
+    of = _digest(tuple(files), reading, memory)
+    return [Partition(group, reading, memory, resources.folder, of) for group in groups]
 
 
 def _groups(files: Sequence[TableFile], most: int) -> list[tuple[TableFile, ...]]:
@@ -168,7 +187,7 @@ def _groups(files: Sequence[TableFile], most: int) -> list[tuple[TableFile, ...]
     return [tuple(group) for group in groups]
 
 
-def _check_apart(ids: Sequence[NDArray[np.uint64]]) -> None:
+def check_apart(ids: Sequence[NDArray[np.uint64]]) -> None:
     """Refuse people in several partitions; each has an id once."""
     together = np.sort(np.concatenate(ids))
     number = int((together[1:] == together[:-1]).sum())
@@ -180,7 +199,8 @@ def _check_apart(ids: Sequence[NDArray[np.uint64]]) -> None:
         )
 
 
-def _mapped(work: Callable[[Any], R], partitions: Sequence[Any], executor: Executor) -> list[R]:
+def by_workers(work: Callable[[Any], R], partitions: Sequence[Any], executor: Executor) -> list[R]:
+    """Do the same work for each partition, and show how far it is."""
     return mapped(work, partitions, executor, stage("Partitions", len(partitions)))
 
 
@@ -203,18 +223,17 @@ def _table(partition: Partition) -> StoredTable:
             _tables.clear()
             _reads_of = partition.of
         if partition.name not in _tables:
-            folder = partition.folder if partition.folder.is_dir() else Resources.usual().folder
-            resources = Resources(partition.memory, folder)
-            _tables[partition.name] = read_table(partition.files, partition.reading, resources)
+            _tables[partition.name] = read_table(
+                partition.files, partition.reading, partition.resources
+            )
         return _tables[partition.name]
 
 
 def _summed_up(partition: Partition) -> tuple[Summary, NDArray[np.uint64]]:
     """Count the people of a partition, and hash their ids."""
     table = _table(partition)
-    return table.summary, np.concatenate(
-        [id_hashes(curves.ids) for curves in table.tables(with_ids=True)]
-    )
+    hashes = [id_hashes(curves.ids) for curves in table.tables(with_ids=True)]
+    return table.summary, np.unique(np.concatenate(hashes))  # of one id at two sites once
 
 
 @dataclass(frozen=True)

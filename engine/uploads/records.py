@@ -27,7 +27,9 @@ Membership in groups and sites is public: neighbours share it, as they share ids
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +50,7 @@ from engine.uploads.spellings import check_sites
 _FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
 _FEW_OTHERS = 0.1  # a share of people whose group may be missing or misspelled
 _ROUNDING = 1e-9  # of the ends of intervals, relative
+EventCounts = Counter[str]  # of people, lines and ids, by what is told of them
 
 
 class _Whose(NamedTuple):
@@ -74,14 +77,8 @@ def _whose(people: People, is_part: bool = False) -> _Whose:
     check_sites(names)
     keys, record = np.unique(people.person * len(names) + people.codes["site"], return_inverse=True)
     server = keys % len(names)
-    empty = len(names) - len(np.unique(server))
-    if empty and not is_part:
-        raise InputError(
-            f"{counted(empty, 'stated site')} {'has' if empty == 1 else 'have'} "
-            "nobody in this file.",
-            field="site",
-            hint="Name the sites of the file, and no others, as “words” of “site”.",
-        )
+    if not is_part:
+        check_no_site_is_empty(server, names)
     return _Whose(
         record.astype(np.int64),
         server,
@@ -90,16 +87,34 @@ def _whose(people: People, is_part: bool = False) -> _Whose:
     )
 
 
+def check_no_site_is_empty(server: Integers, names: Sequence[str]) -> None:
+    """Refuse stated sites without people."""
+    empty = len(names) - len(np.unique(server)) if names else 0
+    if empty:
+        raise InputError(
+            f"{counted(empty, 'stated site')} {'has' if empty == 1 else 'have'} "
+            "nobody in this file.",
+            field="site",
+            hint="Name the sites of the file, and no others, as “words” of “site”.",
+        )
+
+
 def _notes(people: People, whose: _Whose) -> tuple[str, ...]:
     """Return how the file was read, and what may be wrong with its sites: private counts."""
-    few = int((np.bincount(whose.server) < _FEW_PEOPLE).sum()) if whose.server_names else 0
-    several = whose.n - len(people.ids)
+    is_of_sites = bool(whose.server_names)
+    return (*people.notes, *_notes_on_sites(whose.server, len(people.ids), is_of_sites))
+
+
+def _notes_on_sites(server: Integers, n_ids: int, is_of_sites: bool) -> tuple[str, ...]:
+    """Return what may be wrong with sites: private counts."""
+    few = int((np.bincount(server) < _FEW_PEOPLE).sum()) if is_of_sites else 0
+    several = len(server) - n_ids
     applies = {
         f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many each site has is "
         "published, so that who is there may be no secret": few,
         f"{counted(several, 'id')} at more than one site: taken for different people": several,
     }
-    return (*people.notes, *(note for note, holds in applies.items() if holds))
+    return tuple(note for note, holds in applies.items() if holds)
 
 
 def _in_order(
@@ -127,18 +142,27 @@ def _number_column(reading: Reading, role: str) -> str:
 
 def _one_of_each(values: Array, record: Integers, n: int, what: str) -> Array:
     """Return one value for each record (n,), NaN where it has none; two that differ are refused."""
+    lowest, changing = _lowest(values, record, n)
+    if changing:
+        raise _changes(what, changing, n)
+    return lowest
+
+
+def _lowest(values: Array, record: Integers, n: int) -> tuple[Array, int]:
+    """Return the lowest value of each record (n,), and count those with two that differ."""
     low, high = np.full(n, np.inf), np.full(n, -np.inf)
     known = np.isfinite(values)
     np.minimum.at(low, record[known], values[known])
     np.maximum.at(high, record[known], values[known])
-    changing = int((low < high).sum())
-    if changing:
-        raise InputError(
-            f"{what} changes within the lines of {changing:,} of {n:,} people.",
-            field="covariates",
-            hint="It has one value for each person: choose another column, or correct these lines.",
-        )
-    return np.where(np.isfinite(low), low, np.nan)
+    return np.where(np.isfinite(low), low, np.nan), int((low < high).sum())
+
+
+def _changes(what: str, number: int, n: int) -> InputError:
+    return InputError(
+        f"{what} changes within the lines of {number:,} of {n:,} people.",
+        field="covariates",
+        hint="It has one value for each person: choose another column, or correct these lines.",
+    )
 
 
 def _several(number: int, n: int, hint: str) -> InputError:
@@ -330,24 +354,27 @@ def _groups(people: People, whose: _Whose, order: Integers) -> dict[str, Any]:
         return {}
     names = tuple(map(str, people.words["group"]))
     code = np.where(people.codes["group"] < 0, len(names), people.codes["group"])
-    group = _same_group(code, whose)
+    group, several = _lowest_group(code, whose)
+    if several:
+        raise _in_two(several, whose.n)
     return {"group": group[order], "group_names": (*names, "")}
 
 
-def _same_group(code: Integers, whose: _Whose) -> Integers:
-    """Return the group of each record (n,); whoever is in two is refused."""
+def _lowest_group(code: Integers, whose: _Whose) -> tuple[Integers, int]:
+    """Return the first group of each record (n,), and count those in several."""
     low, high = np.full(whose.n, code.max(initial=0)), np.full(whose.n, code.min(initial=0))
     np.minimum.at(low, whose.record, code)
     np.maximum.at(high, whose.record, code)
-    several = int((low < high).sum())
-    if several:
-        raise InputError(
-            f"{several:,} of {whose.n:,} people are in several groups.",
-            field="group",
-            hint="Only groups of which nobody is in two can be compared: whoever is in two pays "
-            "for both releases, and these are not independent.",
-        )
-    return low
+    return low, int((low < high).sum())
+
+
+def _in_two(number: int, n: int) -> InputError:
+    return InputError(
+        f"{number:,} of {n:,} people are in several groups.",
+        field="group",
+        hint="Only groups of which nobody is in two can be compared: whoever is in two pays "
+        "for both releases, and these are not independent.",
+    )
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -363,7 +390,8 @@ def rows_of(people: People) -> RowTable:
             field="features",
             hint="State at least one column of numbers, as “features”.",
         )
-    _check_number(whose.n)
+    check_several(whose.n)
+    _check_most(whose.n)
     several = int((np.bincount(whose.record, minlength=whose.n) > 1).sum())
     if several:
         raise _several(
@@ -395,9 +423,13 @@ def rows_of(people: People) -> RowTable:
     return notes_on_rows(rows, _notes(people, whose))
 
 
-def _check_number(n: int) -> None:
+def check_several(n: int) -> None:
+    """Refuse a file of one person."""
     if n < 2:
         raise InputError("There is only one person.", field="file", hint="Protection needs others.")
+
+
+def _check_most(n: int) -> None:
     if n > MAX_ROWS:
         raise InputError(
             f"There are {n:,} people; at most {MAX_ROWS:,} are read.",
@@ -446,25 +478,31 @@ def events_of(people: People, kind: Counted) -> EventTable:
     >>> sorted(zip(events.time.tolist(), events.status.tolist()))
     [(12.0, 1), (30.0, 0)]
     """
-    reading, whose = people.reading, _whose(people)
-    _check_number(whose.n)
-    _check_event_columns(reading, kind)
-    spans = _spans(people, whose, _status(people, kind))
-    time, status = _one_time_of_each(spans, whose, reading, kind)
-    if np.isnan(time).all():
-        raise InputError(
-            f"The column “{shortened(reading.columns['time'].name)}” holds no number.",
-            field="time",
-            hint="Choose another column.",
-        )
-    if kind is not Counted.VALUES and not (status > 0).any():
-        raise InputError(
-            "No line has a text that the reading says is an event.",
-            field="status",
-            hint="Give the “words” of the status as they stand in the file.",
-        )
-    group = _event_groups(people, whose)
+    whose = _whose(people)
+    check_several(whose.n)
+    _check_most(whose.n)
+    check_event_columns(people.reading, kind)
     order = order_by_person(whose.server, whose.ids)
+    table, counts = _events(people, whose, order, kind)
+    return checked_events(table, counts, people.reading, people.notes)
+
+
+def part_of_events(people: People, kind: Counted) -> tuple[EventTable, EventCounts]:
+    """Return the times of some people of a file, by site, and what `checked_events` counts."""
+    whose = _whose(people, is_part=True)
+    return _events(people, whose, np.argsort(whose.server, kind="stable"), kind)
+
+
+def _events(
+    people: People, whose: _Whose, order: Integers, kind: Counted
+) -> tuple[EventTable, EventCounts]:
+    """Return one time of each person in an order, and count who is to be refused or told of."""
+    reading, counts = people.reading, Counter[str]()
+    counts["ids"], counts["lines"] = len(people.ids), people.n_lines
+    counts["others"] = int((people.codes.get("status", np.empty(0)) == OTHER).sum())
+    spans = _spans(people, whose, _status(people, kind), counts)
+    time, status = _one_time_of_each(spans, whose, reading, kind, counts)
+    group = _event_groups(people, whose, counts)
     table = EventTable(
         time=time[order],
         status=status[order],
@@ -473,15 +511,48 @@ def events_of(people: People, kind: Counted) -> EventTable:
         time_unit=unit_of_spans(reading),
         **_in_order(people, whose, order, np.empty((whose.n, 0)), ()),
     )
-    return notes_on_events(
-        table,
-        _notes(people, whose),
-        len(people.person) - whose.n,
-        int((people.codes.get("status", np.empty(0)) == OTHER).sum()),
-    )
+    return table, counts
 
 
-def _check_event_columns(reading: Reading, kind: Counted) -> None:
+def checked_events(
+    table: EventTable, counts: EventCounts, reading: Reading, notes: tuple[str, ...] = ()
+) -> EventTable:
+    """Return the times of all people with notes on them, unless their counts are refused.
+
+    Counts add up over parts of the people, so that what is refused does not depend on parts.
+    """
+    n, kind = len(table.time), table.counted
+    for what, refusal in _REFUSALS.items():
+        if counts[what]:
+            raise refusal(counts[what], n)
+    if counts["several"]:
+        raise _several(counts["several"], n, _HINTS_ON_SEVERAL[kind is Counted.OUTCOMES])
+    if np.isnan(table.time).all():
+        raise InputError(
+            f"The column “{shortened(reading.columns['time'].name)}” holds no number.",
+            field="time",
+            hint="Choose another column.",
+        )
+    if kind is not Counted.VALUES and not (table.status > 0).any():
+        raise InputError(
+            "No line has a text that the reading says is an event.",
+            field="status",
+            hint="Give the “words” of the status as they stand in the file.",
+        )
+    if counts["in two"]:
+        raise _in_two(counts["in two"], n)
+    if counts["in neither"] > max(1, _FEW_OTHERS * n):
+        raise InputError(
+            f"{counts['in neither']:,} of {n:,} people are in neither group, and would count "
+            f"in “{shortened(reading.groups[0])}”.",
+            field="group",
+            hint="Leave those of further groups out of the file.",
+        )
+    on_sites = _notes_on_sites(table.server, counts["ids"], bool(table.server_names))
+    return notes_on_events(table, (*notes, *on_sites), counts["lines"] - n, counts["others"])
+
+
+def check_event_columns(reading: Reading, kind: Counted) -> None:
     """Refuse a reading without what such data need."""
     if "time" not in reading.columns:
         raise InputError(
@@ -515,6 +586,27 @@ def _check_event_columns(reading: Reading, kind: Counted) -> None:
             hint="State as “start” the column with the date at which each person’s "
             "own time begins.",
         )
+    if "group" in reading.columns:
+        _check_event_groups(reading)
+
+
+def _check_event_groups(reading: Reading) -> None:
+    """Refuse groups that are not two, or of which people are left out."""
+    column = reading.columns["group"]
+    if len(reading.groups) != 2:
+        raise InputError(
+            f"Two groups can be compared; the reading has {len(reading.groups)}.",
+            field="group",
+            hint="State the texts of both as “words” of “group”.",
+        )
+    if column.other is Other.LEFT_OUT:
+        raise InputError(
+            "Whoever is in neither group is not left out here: how many people there "
+            "are would depend on it.",
+            field="group",
+            hint='State "other": "missing": such people count in the first group; '
+            "or leave those of further groups out of the file.",
+        )
 
 
 class _Spans(NamedTuple):
@@ -525,37 +617,40 @@ class _Spans(NamedTuple):
     status: Integers
 
 
-def _spans(people: People, whose: _Whose, status: Integers) -> _Spans:
-    """Return starts and ends; nobody may come under observation after their time began.
+def _spans(people: People, whose: _Whose, status: Integers, counts: EventCounts) -> _Spans:
+    """Return starts and ends, and count who came under observation after their time began.
 
     Dates count from the date at which a person's own time begins, and numbers from 0 of that person
     themself, so that a first start behind 0 is a late entry.
     """
     end, start, entry = (people.columns.get(role) for role in ("time", "start", "entry"))
-    assert end is not None  # `_check_event_columns`
+    assert end is not None  # `check_event_columns`
     if start is None:
         start = np.zeros(len(end))
     elif people.reading.columns["start"].kind is not Kind.DATE:
-        _refuse_late(np.nan_to_num(start), whose)
+        counts["late by start"] = _n_late(np.nan_to_num(start), whose)
     if entry is not None:
-        _refuse_late(np.where(np.isnan(entry), np.inf, entry - start), whose)
+        delay = np.where(np.isnan(entry), np.inf, entry - start)
+        counts["late by entry"] = _n_late(delay, whose)
     return _Spans(start, end, status)
 
 
-def _refuse_late(delay: Array, whose: _Whose) -> None:
-    """Refuse people whose first line begins after their own time: (lines,) of delays."""
+def _n_late(delay: Array, whose: _Whose) -> int:
+    """Count people whose first line begins after their own time: (lines,) of delays."""
     first = np.full(whose.n, np.inf)
     np.minimum.at(first, whose.record, delay)
-    late = int((first > 0).sum())
-    if late:
-        raise InputError(
-            f"{late:,} of {whose.n:,} people came under observation after their own time began "
-            "(late entry).",
-            field="entry",
-            hint="The methods here do not count that, and the time "
-            "from entry to the end is another time. Where people are observed from their own "
-            "beginning on, state its date as “start”.",
-        )
+    return int((first > 0).sum())
+
+
+def _late(number: int, n: int) -> InputError:
+    return InputError(
+        f"{number:,} of {n:,} people came under observation after their own time began "
+        "(late entry).",
+        field="entry",
+        hint="The methods here do not count that, and the time "
+        "from entry to the end is another time. Where people are observed from their own "
+        "beginning on, state its date as “start”.",
+    )
 
 
 def _status(people: People, kind: Counted) -> Integers:
@@ -573,9 +668,9 @@ def _status(people: People, kind: Counted) -> Integers:
 
 
 def _one_time_of_each(
-    spans: _Spans, whose: _Whose, reading: Reading, kind: Counted
+    spans: _Spans, whose: _Whose, reading: Reading, kind: Counted, counts: EventCounts
 ) -> tuple[Array, Integers]:
-    """Return the time and the status of each record (n,)."""
+    """Return the time and the status of each record (n,), and count those that have none."""
     record = whose.record
     order = np.lexsort((spans.status, spans.end, spans.start, record))
     record, status = record[order], spans.status[order]
@@ -586,26 +681,20 @@ def _one_time_of_each(
         record, start, end, status = record[~same], start[~same], end[~same], status[~same]
     first = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
     last = np.append(first[1:], len(record)) - 1
-    if (first < last).any():
-        if kind is Counted.OUTCOMES and reading.several == "join" and "start" in reading.columns:
-            _check_joined(record, start, end, status, whose.n, unit_of_spans(reading) == "days")
-        elif kind is not Counted.OUTCOMES and reading.several == "average":
-            return _averages(record, end, status, whose.n)
-        else:
-            raise _several(
-                int((first < last).sum()),
-                whose.n,
-                (
-                    'State "several": "join" where they are intervals from a “start” to a “time”, '
-                    "one after the other; otherwise keep one line of each person, by a rule that does "
-                    "not look at what it says."
-                    if kind is Counted.OUTCOMES
-                    else 'State "several": "average", or keep one line of each person, by a rule that '
-                    "does not look at the numbers."
-                ),
-            )
     with np.errstate(invalid="ignore"):
-        return end[last] - start[first], status[last]
+        time = end[last] - start[first]
+    has_several = first < last
+    if kind is Counted.OUTCOMES and reading.several == "join" and "start" in reading.columns:
+        counts["unjoined"] = _n_unjoined(
+            record, start, end, status, unit_of_spans(reading) == "days"
+        )
+    elif kind is not Counted.OUTCOMES and reading.several == "average":
+        label, counts["labels"] = _lowest(status.astype(float), record, whose.n)
+        time = np.where(has_several, _averages(record, end, whose.n), time)
+        return time, label.astype(np.int64)
+    else:
+        counts["several"] = int(has_several.sum())
+    return time, status[last]
 
 
 def _equal(numbers: Array) -> Any:
@@ -613,10 +702,8 @@ def _equal(numbers: Array) -> Any:
     return (numbers[1:] == numbers[:-1]) | (np.isnan(numbers[1:]) & np.isnan(numbers[:-1]))
 
 
-def _check_joined(
-    record: Integers, start: Array, end: Array, status: Integers, n: int, of_days: bool
-) -> None:
-    """Refuse people whose sorted intervals do not join, or who have an event before the last.
+def _n_unjoined(record: Integers, start: Array, end: Array, status: Integers, of_days: bool) -> int:
+    """Count people whose sorted intervals do not join, or who have an event before the last.
 
     Intervals of dates may begin on the day after the one before has ended.
     """
@@ -627,53 +714,46 @@ def _check_joined(
         rounding = _ROUNDING * np.maximum(1.0, np.abs(end[:-1]))
         joins = (gap >= -rounding) & (gap <= of_days + rounding) & (status[:-1] < 1)
         wrong = np.append(False, is_next & ~joins) | (of_several & ~(end > start))
-    number = len(np.unique(record[wrong]))
-    if number:
-        raise InputError(
-            f"{number:,} of {n:,} people have lines that are not intervals one after the other, "
-            "with the event in the last.",
-            field="several",
-            hint="Give each interval its start and its stop, without gaps or overlaps.",
-        )
+    return len(np.unique(record[wrong]))
 
 
-def _averages(record: Integers, values: Array, status: Integers, n: int) -> tuple[Array, Integers]:
-    """Return the average value of each record, whose labels must agree."""
-    code = _one_of_each(status.astype(float), record, n, "The label").astype(np.int64)
+def _unjoined(number: int, n: int) -> InputError:
+    return InputError(
+        f"{number:,} of {n:,} people have lines that are not intervals one after the other, "
+        "with the event in the last.",
+        field="several",
+        hint="Give each interval its start and its stop, without gaps or overlaps.",
+    )
+
+
+def _averages(record: Integers, values: Array, n: int) -> Array:
+    """Return the average value of each record."""
     known = np.isfinite(values)
     number = np.bincount(record, weights=known, minlength=n)
     total = np.zeros(n)
     np.add.at(total, record[known], values[known] / number[record[known]])
-    return np.where(number > 0, total, np.nan), code
+    return np.where(number > 0, total, np.nan)
 
 
-def _event_groups(people: People, whose: _Whose) -> Integers | None:
+def _event_groups(people: People, whose: _Whose, counts: EventCounts) -> Integers | None:
     """Return 1 for the second group and 0 for the first, and for a few whose group is not told."""
     if "group" not in people.codes:
         return None
-    column = people.reading.columns["group"]
-    names = tuple(map(str, people.words["group"]))
-    if len(names) != 2:
-        raise InputError(
-            f"Two groups can be compared; the reading has {len(names)}.",
-            field="group",
-            hint="State the texts of both as “words” of “group”.",
-        )
-    if column.other is Other.LEFT_OUT:
-        raise InputError(
-            "Whoever is in neither group is not left out here: how many people there "
-            "are would depend on it.",
-            field="group",
-            hint='State "other": "missing": such people count in the first group; '
-            "or leave those of further groups out of the file.",
-        )
-    code = _same_group(people.codes["group"].clip(min=-1), whose)
-    others = int((code < 0).sum())
-    if others > max(1, _FEW_OTHERS * whose.n):
-        raise InputError(
-            f"{others:,} of {whose.n:,} people are in neither group, and would count "
-            f"in “{shortened(names[0])}”.",
-            field="group",
-            hint="Leave those of further groups out of the file.",
-        )
+    code, counts["in two"] = _lowest_group(people.codes["group"].clip(min=-1), whose)
+    counts["in neither"] = int((code < 0).sum())
     return code.clip(min=0)
+
+
+_REFUSALS: Mapping[str, Callable[[int, int], InputError]] = {
+    "late by start": _late,
+    "late by entry": _late,
+    "unjoined": _unjoined,
+    "labels": partial(_changes, "The label"),
+}  # by what is counted, in the order in which it is refused
+_HINTS_ON_SEVERAL = {
+    True: 'State "several": "join" where they are intervals from a “start” to a “time”, '
+    "one after the other; otherwise keep one line of each person, by a rule that does "
+    "not look at what it says.",
+    False: 'State "several": "average", or keep one line of each person, by a rule that '
+    "does not look at the numbers.",
+}  # by whether there are times to an event

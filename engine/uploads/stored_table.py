@@ -42,6 +42,46 @@ _KEPT = 8  # parts of the memory: one for lines in buckets, one for curves, and 
 _LINE = 48  # bytes of a line in a bucket, about
 
 
+class Texts(NamedTuple):
+    """Texts one after the other, and where each ends."""
+
+    letters: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Join some texts."""
+        encoded = [text.encode() for text in texts]
+        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+
+    def apart(self) -> tuple[str, ...]:
+        """Return each of the texts."""
+        letters, ends = self.letters.tobytes(), self.ends.tolist()
+        starts = [0, *ends][:-1]
+        return tuple(letters[start:end].decode() for start, end in zip(starts, ends, strict=True))
+
+
+class StoredTexts(NamedTuple):
+    """The places of `Texts`."""
+
+    letters: StoredArray
+    ends: StoredArray
+
+    @classmethod
+    def put(cls, texts: Texts, arrays: Arrays) -> StoredTexts:
+        """Keep some texts."""
+        return cls(arrays.put(texts.letters), arrays.put(texts.ends))
+
+    def get(self, arrays: Arrays) -> tuple[str, ...]:
+        """Return each of the texts."""
+        return self.joined(arrays).apart()
+
+    def joined(self, arrays: Arrays) -> Texts:
+        """Return the texts as they were kept."""
+        return Texts(arrays.get(self.letters), arrays.get(self.ends))
+
+
 class _StoredPart(NamedTuple):
     """The places of the curves of a bucket."""
 
@@ -50,8 +90,7 @@ class _StoredPart(NamedTuple):
     counts: StoredArray
     server: StoredArray
     covariates: StoredArray
-    ids: StoredArray  # texts one after the other
-    ends: StoredArray  # where each text ends
+    ids: StoredTexts
     n: int
 
 
@@ -221,14 +260,9 @@ class _KeptCurves:
                 counts=counts,
                 server=get(part.server),
                 covariates=get(part.covariates),
-                ids=self._ids(part) if with_ids else (),
+                ids=part.ids.get(self._arrays) if with_ids else (),
                 n_people=len(counts),
             )
-
-    def _ids(self, part: _StoredPart) -> tuple[str, ...]:
-        texts, ends = self._arrays.get(part.ids).tobytes(), self._arrays.get(part.ends).tolist()
-        starts = [0, *ends[:-1]]
-        return tuple(texts[start:end].decode() for start, end in zip(starts, ends, strict=True))
 
 
 def read_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
@@ -246,26 +280,51 @@ def read_table(files: Sequence[TableFile], reading: Reading, resources: Resource
             field="group",
             hint="Write the files of each group, and publish them one by one.",
         )
-    rows = sum(file.most_rows for file in files)
-    width = max(len(reading.at), 1)
-    spooled = resources.memory // _KEPT
-    if rows * width * _LINE > spooled:
+    if are_spooled(files, reading, resources):
         with suppress(NotInOrderError):
             return _in_order(files, reading)
-        resources.check_room(rows * (_LINE + 16 * width))
-    number = int(np.clip(rows * width * _WORK * _KEPT // resources.memory, 1, MOST_BUCKETS))
-    buckets = Buckets(number, LineColumns(reading), resources, spooled // number)
-    for people in _read(files, reading):
+    columns, kept = LineColumns(reading), _KeptCurves(Arrays(resources, resources.memory // _KEPT))
+    counting = _Counting(reading)
+    for lines in people_of_buckets(files, reading, resources, columns):
+        kept.put(counting.added(lines))
+    return counting.table(files, reading, kept.read, columns.spellings)
+
+
+def are_spooled(files: Sequence[TableFile], reading: Reading, resources: Resources) -> bool:
+    """True if the lines of files would not fit into the memory that buckets have."""
+    return _n_cells(files, reading) * _LINE > resources.memory // _KEPT
+
+
+def _n_cells(files: Sequence[TableFile], reading: Reading) -> int:
+    return sum(file.most_rows for file in files) * max(len(reading.at), 1)
+
+
+def people_of_buckets(
+    files: Sequence[TableFile], reading: Reading, resources: Resources, columns: LineColumns
+) -> Iterator[People]:
+    """Yield all people of some files, each whole, from buckets that are filled first.
+
+    Raises
+    ------
+    InputError
+        As `people.read`; if there is no room.
+    """
+    n_cells, spooled = _n_cells(files, reading), resources.memory // _KEPT
+    if are_spooled(files, reading, resources):
+        rows = n_cells // max(len(reading.at), 1)
+        resources.check_room(rows * _LINE + 16 * n_cells)
+    number = int(np.clip(n_cells * _WORK * _KEPT // resources.memory, 1, MOST_BUCKETS))
+    buckets = Buckets(number, columns, resources, spooled // number)
+    for people in read_people_of(files, reading):
         buckets.add(people)
-    kept, counting = _KeptCurves(Arrays(resources, spooled)), _Counting(reading)
     advance = stage("Curves", number)
     for lines in buckets.people():
-        kept.put(counting.added(lines))
+        yield lines
         advance(1)
-    return counting.table(files, reading, kept.read, buckets.columns.spellings)
 
 
-def _read(files: Sequence[TableFile], reading: Reading) -> Iterator[People]:
+def read_people_of(files: Sequence[TableFile], reading: Reading) -> Iterator[People]:
+    """Yield the people of each batch of lines; a person may come in several."""
     progress = stage("Reading", sum(file.size for file in files))
     return read_batches(batches(files, reading, progress), reading)
 
@@ -279,7 +338,7 @@ def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
             yield _part_of_curves(people)[0]
 
     columns, counting = LineColumns(reading), _Counting(reading)
-    for people in people_in_order(_read(files, reading), columns):
+    for people in people_in_order(read_people_of(files, reading), columns):
         counting.added(people)
     return counting.table(files, reading, read, columns.spellings)
 
@@ -398,8 +457,6 @@ def id_hashes(ids: Sequence[str] | NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _put(curves: CurveTable, arrays: Arrays) -> _StoredPart:
-    texts = [text.encode() for text in curves.ids]
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     put = arrays.put
     return _StoredPart(
         put(curves.times),
@@ -407,7 +464,6 @@ def _put(curves: CurveTable, arrays: Arrays) -> _StoredPart:
         put(curves.counts),
         put(curves.server),
         put(curves.covariates),
-        put(np.frombuffer(b"".join(texts), np.uint8)),
-        put(ends),
+        StoredTexts.put(Texts.of(curves.ids), arrays),
         curves.n_curves,
     )

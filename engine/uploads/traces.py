@@ -49,7 +49,8 @@ def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
     cells = np.floor(
         (values[has_shape] - low[has_shape]) / (high - low)[has_shape] * _CELLS + _OFFSET
     )
-    sizes = np.add.reduceat(has_shape.astype(np.int64), starts)
+    sizes = np.zeros(len(ends), np.int64)
+    sizes[counts > 0] = np.add.reduceat(has_shape.astype(np.int64), starts)
     return np.cumsum(sizes), cells.astype(np.int64)
 
 

@@ -172,6 +172,25 @@ def test_a_curve_in_each_row_is_read_in_batches(tmp_path):
     )
 
 
+def test_people_without_an_observation_are_known_again(tmp_path):
+    table = large.frame()
+    table.loc[table["id"] < "P0010", "value"] = np.nan
+    whole, many = in_memory(table, tmp_path), in_files(table, tmp_path, [1, 1], ["csv", "gz"])
+    one, other = (RecordHashes.of(each.source.traces(), KEY) for each in (whole, many))
+    assert len(one.contents) == 240 and one.digest == other.digest
+
+
+def test_rows_that_are_people_are_known_again(tmp_path):
+    table = large.frame(n=300, m=1)
+    stated = {"person": {"rows": True}, "observations": 1}
+    whole, many = (
+        in_memory(table, tmp_path, **stated),
+        in_files(table, tmp_path, [1, 1], ["csv", "gz"], **stated),
+    )
+    one, other = (RecordHashes.of(each.source.traces(), KEY) for each in (whole, many))
+    assert one.digest == other.digest
+
+
 # -- refusals --------------------------------------------------------------------------------------
 
 

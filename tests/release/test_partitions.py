@@ -73,6 +73,18 @@ def test_coefficients_and_sites_are_the_same_over_partitions(tmp_path, workers):
     large.assert_same(large.messages(many), large.messages(alone))
 
 
+def test_an_id_at_two_sites_of_a_partition_is_two_people(tmp_path, workers):
+    table = large.frame(n=60)
+    both = large.pd.concat([table.assign(site=site) for site in ("north", "south")])
+    by_person(both, tmp_path)
+    words = {"north": "north", "south": "south"}
+    stated = {
+        "header": [*large.HEADER, "site"],
+        "columns": {"site": {"name": "site", "kind": "word", "words": words}},
+    }
+    assert asked(tmp_path, workers, **stated).source.sizes.n_curves_per_server == (60, 60)
+
+
 def test_people_are_known_again_and_left_out_over_partitions(tmp_path, workers):
     by_person(large.frame(), tmp_path)
     alone, many = (asked(tmp_path, each).source for each in (None, workers))

@@ -86,6 +86,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     family = "gradient"
     averages_all = True
     reads_blocks = True
+    reads_any_size = True
 
     basis: str | None  # each model says what it may be
     design: str
