@@ -471,6 +471,24 @@ def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
     assert now.estimated == now.decided_task
 
 
+def test_lab_says_that_decide_moved_epsilon_and_leads_back_to_the_one_before():
+    at = visit("decide", f"{SMALL}~epsilon-3")
+    epsilon = recommended(at)
+    at.button(key="memo_lab").click().run()
+    wording.found("epsilon from decide", words(at), epsilon)
+    at.button(key="epsilon_before").click().run()
+    assert not at.exception and at.session_state.settings.epsilon == 3
+    assert "epsilon_before" not in {button.key for button in at.button}
+
+
+def test_lab_names_decide_no_longer_once_its_epsilon_has_moved_on():
+    at = visit("decide", f"{SMALL}~epsilon-3")
+    at.button(key="memo_lab").click().run()
+    at.session_state.settings = replace(at.session_state.settings, epsilon=2.0)
+    at.run()
+    assert not at.exception and "epsilon_before" not in {button.key for button in at.button}
+
+
 def test_memo_and_lab_say_alike_how_many_simulated_releases_their_distance_rests_on():
     at = visit("decide", SMALL)
     said = re.search(r"\d+ of \d+ simulated releases; [^.]+\.", memo(at)).group()

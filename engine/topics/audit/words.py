@@ -34,6 +34,11 @@ LEGEND = (
     "Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
     "what can be shown from releases alone, of the worst pair. Dashed: the claim."
 )
+STATISTIC = (
+    "How often the attacker’s statistic takes each value, for either of two data sets that differ "
+    "in one record. Dashed: the threshold above which the attacker names the neighbour. The last "
+    "bar at each end includes all beyond it."
+)
 NO_VARIANT = "None: the mechanism as it is"
 _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 

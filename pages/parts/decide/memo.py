@@ -86,7 +86,7 @@ def _to_lab(view: DecideView) -> None:
         key="memo_lab",
         type="tertiary",
     ):
-        session.set_epsilon(epsilon)
+        session.bring_epsilon(epsilon)
         session.change(estimand=in_lab.estimand, lab_tab=settings.TABS[0])
         st.switch_page(_LAB)
 

@@ -282,6 +282,21 @@ def line(estimand: Estimand) -> DeltaGenerator:
     return foot
 
 
+def brought() -> None:
+    """Say that *Decide* chose this ε, and offer the one before."""
+    before = session.epsilon_before()
+    if before is None:
+        return
+    st.markdown(f"ε = {session.current().epsilon:g} from *Decide*", width="content")
+    st.button(
+        f"Back to {before:g}",
+        key="epsilon_before",
+        icon=":material/undo:",
+        on_click=session.set_epsilon,
+        args=(before,),
+    )
+
+
 def _estimate(key: str) -> None:
     """Change the estimand; whatever depended on the former one starts again."""
     default = settings.FRONT_PAGE
