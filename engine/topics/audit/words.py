@@ -35,9 +35,8 @@ LEGEND = (
     "what can be shown from releases alone, of the worst pair. Dashed: the claim."
 )
 STATISTIC = (
-    "How often the attacker’s statistic takes each value, for either of two data sets that differ "
-    "in one record. Dashed: the threshold above which the attacker names the neighbour. The last "
-    "bar at each end includes all beyond it."
+    "Two data sets that differ in one record. Above the dashed threshold the attacker names the "
+    "neighbour. The outermost bars include all beyond them."
 )
 NO_VARIANT = "None: the mechanism as it is"
 _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}

@@ -322,7 +322,10 @@ def _beside_decide(task: str) -> str:
         if current.has_table(task)
         else []
     )
-    if current.noise_place != NoisePlace.SITES:
+    same = {NoisePlace.SITES}
+    if session.source(task).sizes.n_servers == 1:  # one site is its own centre
+        same.add(NoisePlace.CENTRE)
+    if current.noise_place not in same:
         who = WHO[NoisePlace(current.noise_place)].format(site=site)
         sentences.append(
             f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers differ."
