@@ -4,6 +4,7 @@ import functools
 import http.server
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from PIL import Image
@@ -28,7 +29,8 @@ def site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         growth, survival = write_demo.TILES[0], write_demo.TILES[3]
         patch.setattr(write_demo, "TILES", (growth._replace(chosen={"n_curves": 60}), survival))
-        write_demo.write(folder, home="https://example.org/demo/")
+        with ThreadPoolExecutor(1) as thread:  # the browser's driver keeps a loop in the main one
+            thread.submit(write_demo.write, folder, home="https://example.org/demo/").result()
     for _ in with_few:
         pass
     return folder

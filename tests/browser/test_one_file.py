@@ -260,6 +260,7 @@ def test_a_pull_has_an_end_card_that_says_by_how_much_the_mean_moved(opened, tmp
         page.keyboard.press("ArrowUp")
     said, _ = saved_card(page, "svg", tmp_path / "card")
     wording.found("pull not hidden", said)
+    page.locator("#stage").focus()
     page.keyboard.press("Escape")
     expect(page.locator("#ending")).to_be_hidden()
 
@@ -271,18 +272,17 @@ def test_an_end_card_names_the_address_of_a_file_that_has_one(opened, tmp_path):
     assert "https://example.org/growth.html#epsilon=1&view=attack&game=7" in said
 
 
-def test_a_phone_shares_its_end_card_as_a_picture(opened, tmp_path):
+def test_a_phone_shares_its_end_card_as_a_picture(opened):
     page = opened("growth", viewport=PHONE)
     page.evaluate(
-        "Object.assign(navigator, {canShare: () => true,"
-        " share: async sent => { window.shared = sent; }})"
+        "window.shared = new Promise(done => Object.assign(navigator, {canShare: () => true,"
+        " share: async ({files, text}) => done([files[0].type, text])})), 0"
     )
     page.locator("#stage").focus()
     page.keyboard.press("ArrowUp")
     page.locator("#card_share").click()
-    page.wait_for_function("window.shared")
-    shared = page.evaluate("[shared.files[0].type, shared.text]")
-    assert shared[0] == "image/png" and "cm" in shared[1]
+    kind, text = page.evaluate("window.shared")
+    assert kind == "image/png" and "cm" in text
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
