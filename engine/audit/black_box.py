@@ -52,7 +52,7 @@ from scipy.special import betaincinv, ndtri
 
 from engine.audit.likelihood_ratios import LikelihoodRatios, Scored
 from engine.audit.losses import LossClaim
-from engine.audit.statistic import Statistic
+from engine.audit.statistic import CountedStatistic
 from engine.audit.strength import LossParts
 from engine.core.types import Array, Budget, Data
 from engine.privacy import accounting
@@ -88,7 +88,9 @@ class LowerBound:
     lost: float = 0.0
     # whether more is lost than the claim or the stated noise allow, beyond reasonable doubt
     is_beyond: bool = False
-    statistic: Statistic | None = None  # what the bound was counted on; None if it has no bins
+    statistic: CountedStatistic | None = (
+        None  # what the bound was counted on; None if it has no bins
+    )
 
 
 def bounds(
@@ -233,7 +235,7 @@ def _bound(
     lost: float,
     beyond: bool,
     claimed: float,
-    statistic: Statistic | None,
+    statistic: CountedStatistic | None,
 ) -> LowerBound:
     largest_claim = min(claimed, lost) if lost else claimed
     return LowerBound(
@@ -354,7 +356,7 @@ class _Counted:
     alarms: int
     n: int
     released: int
-    statistic: Statistic | None = None
+    statistic: CountedStatistic | None = None
 
     @property
     def right(self) -> int:
@@ -382,7 +384,7 @@ def _counted(first: Array, second: Array, worth: Callable[[_Counted], float]) ->
     tried = np.unique(np.quantile(np.concatenate(fitted), _SHARES))
     best = max(tried, key=lambda threshold: worth(_errors(*fitted, threshold)))
     errors = _errors(*certain, best)
-    statistic = Statistic.of(first, second, best, errors.right / (2 * errors.n))
+    statistic = CountedStatistic.of(first, second, best, errors.right / (2 * errors.n))
     return replace(errors, released=len(first), statistic=statistic)
 
 

@@ -14,7 +14,7 @@ _BEYOND = 0.001  # of all releases at each end, which are counted in the outermo
 
 
 @dataclass(frozen=True)
-class Statistic:
+class CountedStatistic:
     """Counts of a statistic in bins of equal width, and the threshold above which it accuses."""
 
     edges: tuple[float, ...]  # one more than there are bins; the outermost hold what is beyond

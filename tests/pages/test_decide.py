@@ -247,7 +247,7 @@ def test_a_kind_of_trust_that_the_server_gave_up_is_tried_again_on_a_press():
     call = (source, mechanism, rows, None, "sums", 9)
     at.session_state.trust_given_up = {digest(call)}
     at.run()
-    assert "press to try again" in at.segmented_control(key="w_noise").options[1]
+    wording.found("given up", at.segmented_control(key="w_noise").options[1])
     at.segmented_control(key="w_noise").set_value("sums").run()
     assert not at.error and not at.session_state.trust_given_up
     assert "ε = " in at.segmented_control(key="w_noise").options[1]

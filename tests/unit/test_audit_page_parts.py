@@ -14,7 +14,7 @@ from engine.audit import black_box, broken, replay
 from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import enlarged, usual_curves, usual_readings
-from engine.audit.statistic import Statistic
+from engine.audit.statistic import CountedStatistic
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.figures.theme import in_theme
@@ -217,8 +217,8 @@ def test_the_attacker_is_right_as_often_as_the_bars_beside_the_threshold_say():
 
 def test_a_statistic_that_says_nothing_or_all_has_no_picture():
     same, given_away = np.zeros(1000), np.full(1000, np.inf)
-    assert Statistic.of(same, same, 0.0, 0.5) is None
-    assert Statistic.of(same, given_away, 0.0, 1.0) is None
+    assert CountedStatistic.of(same, same, 0.0, 0.5) is None
+    assert CountedStatistic.of(same, given_away, 0.0, 1.0) is None
 
 
 def _steps(asked):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.audit import Progress, Statistic
+from engine.audit import CountedStatistic, Progress
 from engine.core.palette import translucent
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
@@ -71,7 +71,7 @@ def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
     return Chart(spec, _alt(lines, claim), _table(lines))
 
 
-def statistic(counted: Statistic, is_planted: bool) -> Chart:
+def statistic(counted: CountedStatistic, is_planted: bool) -> Chart:
     """Draw how often the attacker's statistic falls where, for either of two neighbours."""
     low, high = counted.edges[0], counted.edges[-1]
     centres = [(a + b) / 2 for a, b in itertools.pairwise(counted.edges)]
