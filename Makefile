@@ -76,7 +76,7 @@ site: $(DOCS)/installed
 
 # Pages that anybody can open without a server, with the documentation: any file server will do.
 # HOME_URL is the address at which they will be found, if it is known.
-demo: $(VENV)/installed site
+demo: $(VENV)/installed site $(if $(HOME_URL),$(VENV)/tested browser)
 	$(BIN)/python -m scripts.write_demo demo --docs $(DOCS)/html $(if $(HOME_URL),--home $(HOME_URL))
 	$(BIN)/python -m scripts.check_demo demo
 

@@ -5,12 +5,15 @@ import streamlit as st
 from pages.parts.lab import estimands, tabs
 from pages.shared.frame import drawer, page
 
-heading = st.container()
+heading = st.container(horizontal=True, vertical_alignment="center", key="lab_heading")
 page.begin("")
 estimand = estimands.chosen()
 foot = estimands.line(estimand)
 shown = tabs.show(estimand)
-heading.title(shown.finding, anchor=False)
+with heading:
+    st.title(shown.finding, anchor=False, width="content")
+    if estimand.has_budget:
+        estimands.brought()
 with foot:
     drawer.button(shown.details, "All settings", "details", ":material/tune:")
 drawer.show(shown.details)

@@ -3,7 +3,8 @@
 .venv/bin/python -m scripts.write_demo demo --docs .venv-docs/html
 
 All links are relative, so that it works below any path. `--home` is the address at which it will
-be found, if that is known; each page then names its own.
+be found, if that is known; each page then names its own, and a picture of itself for whoever
+passes the address on. That needs a browser.
 """
 
 from __future__ import annotations
@@ -83,6 +84,35 @@ def write(folder: Path, docs: Path | None = None, home: str = "") -> None:
             size=(_WIDE, _HIGH),
         ).encode(),
     )
+    if home:
+        _preview([folder / page["href"] for page in (*tiles, *taught)], home)
+
+
+def _preview(pages: list[Path], home: str) -> None:
+    """Photograph each page at rest, and name the picture in its head."""
+    from playwright.sync_api import sync_playwright  # a site without an address needs no browser
+
+    from scripts import find_browser
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_browser.installed(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        window = browser.new_page(
+            viewport={"width": round(one_file.HEIGHT * 1200 / 630), "height": one_file.HEIGHT},
+            device_scale_factor=630 / one_file.HEIGHT,
+            reduced_motion="reduce",
+            color_scheme="light",
+        )
+        for page in pages:
+            window.goto(page.absolute().as_uri())
+            window.locator("html[data-drawn]").wait_for(state="attached")
+            picture = page.with_suffix(".png")
+            window.screenshot(path=picture)
+            image = f'<meta property="og:image" content="{home.rstrip("/")}/{picture.name}">\n'
+            before, mark, after = page.read_text("utf-8").partition("<title>")
+            page.write_text(before + image + mark + after, "utf-8")
+        browser.close()
 
 
 def _drawn(tile: Tile, home: str) -> tuple[one_file.SharedPage, list[dict[str, str]]]:

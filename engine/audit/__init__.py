@@ -24,6 +24,7 @@ from engine.audit.likelihood_ratios import LikelihoodRatios
 from engine.audit.losses import LossClaim, compare
 from engine.audit.neighbours import PairRequest, Pairs, enlarged, family_of
 from engine.audit.replay import is_honest, noise_fault
+from engine.audit.statistic import CountedStatistic
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Data
@@ -37,6 +38,7 @@ __all__ = [
     "ATTAINED",
     "CONFIDENCE",
     "Case",
+    "CountedStatistic",
     "Progress",
     "Report",
     "audit",
@@ -71,6 +73,7 @@ class Progress:
     lost: float = 0.0
     is_beyond: bool = False  # whether releases show more than can be
     reason: str = ""  # in words what broke the claim beyond any number
+    statistic: CountedStatistic | None = None  # of the attacker, under both data sets
 
     @property
     def ratio(self) -> float:
@@ -352,6 +355,7 @@ class _Search:
                 lost=bound.lost,
                 planned=bound.planned,
                 is_beyond=bound.is_beyond,
+                statistic=bound.statistic,
             )
             if bound.is_beyond and bound.epsilon <= self.progress.claimed_epsilon:
                 self.progress = replace(self.progress, reason=QUIETER)

@@ -52,6 +52,7 @@ from scipy.special import betaincinv, ndtri
 
 from engine.audit.likelihood_ratios import LikelihoodRatios, Scored
 from engine.audit.losses import LossClaim
+from engine.audit.statistic import CountedStatistic
 from engine.audit.strength import LossParts
 from engine.core.types import Array, Budget, Data
 from engine.privacy import accounting
@@ -87,6 +88,9 @@ class LowerBound:
     lost: float = 0.0
     # whether more is lost than the claim or the stated noise allow, beyond reasonable doubt
     is_beyond: bool = False
+    statistic: CountedStatistic | None = (
+        None  # what the bound was counted on; None if it has no bins
+    )
 
 
 def bounds(
@@ -168,7 +172,8 @@ def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -
     ends = _counted(scores[0], scores[1], _mu_of_ends)
     if ratios.claim.unit == "epsilon":
         return _from_pure(ratios, scores, losses, ends, _parts_of(scored))
-    mu = max(0.0, 2 * float(ndtri(_right_at_least(scores[0], scores[1]))))
+    guesses = _best_guesses(scores[0], scores[1])
+    mu = max(0.0, 2 * float(ndtri(guesses.right_at_least)))
     surely = max(0.0, *(_mu(*limits) for limits in ends.limits(CERTAIN)))
     beyond = _is_beyond(ratios, scores, losses, ends)
     usual = math.sqrt((losses**2).mean())
@@ -178,7 +183,8 @@ def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -
         _as_epsilon(part, ratios.claim, ratios.budget)
         for part in (surely if beyond else mu, usual, ratios.claim.total)
     )
-    return _bound(tested, ends.released, lost, beyond, claimed)
+    statistic = (ends if beyond else guesses).statistic
+    return _bound(tested, ends.released, lost, beyond, claimed, statistic)
 
 
 def _is_beyond(
@@ -208,23 +214,36 @@ def _from_pure(
         any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
         or _direct(certain, 0.0) > claimed * _ROUNDING
     )
-    usual = math.sqrt((losses**2).mean())
+    usual, statistic = math.sqrt((losses**2).mean()), ends.statistic
     if beyond or not ratios.is_exact:
         limits = certain if beyond else ends.limits(SHOWN)
         hits, alarms = max(limits, key=lambda limit: _mu(*limit))
         weaker = pair.weakest(lambda t: pair.power(alarms, t) >= hits)
         direct = _direct(limits, 0.0)
     else:
-        right = _right_at_least(scores[0], scores[1])
+        guesses = _best_guesses(scores[0], scores[1])
+        right, statistic = guesses.right_at_least, guesses.statistic
         weaker = pair.weakest(lambda t: pair.right(t) >= right)
         direct = max(0.0, math.log(right / (1 - right)))
-    return _bound(max(weaker * usual, direct), ends.released, usual, beyond, claimed)
+    bound = max(weaker * usual, direct)
+    return _bound(bound, ends.released, usual, beyond, claimed, statistic)
 
 
-def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> LowerBound:
+def _bound(
+    epsilon: float,
+    runs: int,
+    lost: float,
+    beyond: bool,
+    claimed: float,
+    statistic: CountedStatistic | None,
+) -> LowerBound:
     largest_claim = min(claimed, lost) if lost else claimed
     return LowerBound(
-        epsilon if beyond else min(epsilon, largest_claim), runs, lost=lost, is_beyond=beyond
+        epsilon if beyond else min(epsilon, largest_claim),
+        runs,
+        lost=lost,
+        is_beyond=beyond,
+        statistic=statistic,
     )
 
 
@@ -253,12 +272,15 @@ def _parts_of(scored: Sequence[Sequence[Scored]]) -> LossParts:
 
 
 def _from_outputs(first: Array, second: Array, claim: LossClaim, budget: Budget) -> LowerBound:
+    failing = 0.0 if claim.unit == "epsilon" else budget.delta
+    tested = _tested(first, second, claim.unit, failing)
     bound, certain = (
-        _epsilon(first, second, claim.unit, budget.delta, level) for level in (SHOWN, CERTAIN)
+        _epsilon(tested, claim.unit, budget.delta, level) for level in (SHOWN, CERTAIN)
     )
     claimed = claim.total if claim.unit == "epsilon" else budget.epsilon
     beyond = certain > claimed * _ROUNDING
-    return _bound(certain if beyond else bound, len(first), 0.0, beyond, claimed)
+    shown = certain if beyond else bound
+    return _bound(shown, len(first), 0.0, beyond, claimed, tested.statistic)
 
 
 def bound_of_outputs(first: Array, second: Array, delta: float, level: float = SHOWN) -> float:
@@ -273,13 +295,12 @@ def bound_of_outputs(first: Array, second: Array, delta: float, level: float = S
     )
 
 
-def _epsilon(first: Array, second: Array, unit: str, delta: float, level: float = SHOWN) -> float:
-    """The bound from outputs (runs, numbers)."""
+def _epsilon(tested: _Counted, unit: str, delta: float, level: float = SHOWN) -> float:
+    """The bound from the errors of a fitted test."""
+    limits = tested.limits(level)
     if unit == "mu":
-        limits = _tested(first, second, unit).limits(level)
         return accounting.exact_epsilon(max(0.0, *(_mu(*limit) for limit in limits)), delta)
-    failing = 0.0 if unit == "epsilon" else delta
-    return _direct(_tested(first, second, unit, failing).limits(level), failing)
+    return _direct(limits, 0.0 if unit == "epsilon" else delta)
 
 
 def _tested(first: Array, second: Array, unit: str, delta: float = 0.0) -> _Counted:
@@ -335,11 +356,17 @@ class _Counted:
     alarms: int
     n: int
     released: int
+    statistic: CountedStatistic | None = None
 
     @property
     def right(self) -> int:
         """Right guesses among all 2n."""
         return self.hits + self.n - self.alarms
+
+    @property
+    def right_at_least(self) -> float:
+        """The one-sided lower limit of the chance that a guess between both is right."""
+        return _limit(self.right, 2 * self.n, 1 - CONFIDENCE, low=True)
 
     def limits(self, level: float) -> list[tuple[float, float]]:
         """Bound from below the hits, and from above the alarms, of guilty and of innocent."""
@@ -356,17 +383,18 @@ def _counted(first: Array, second: Array, worth: Callable[[_Counted], float]) ->
     fitted, certain = ((first[part], second[part]) for part in (fits, ~fits))
     tried = np.unique(np.quantile(np.concatenate(fitted), _SHARES))
     best = max(tried, key=lambda threshold: worth(_errors(*fitted, threshold)))
-    return replace(_errors(*certain, best), released=len(first))
+    errors = _errors(*certain, best)
+    statistic = CountedStatistic.of(first, second, best, errors.right / (2 * errors.n))
+    return replace(errors, released=len(first), statistic=statistic)
 
 
 def _mu_of_ends(counted: _Counted) -> float:
     return max(_mu(*limits) for limits in counted.limits(SHOWN))
 
 
-def _right_at_least(first: Array, second: Array) -> float:
-    """Compute the one-sided lower limit of the chance that the best guess between both is right."""
-    counted = _counted(first, second, lambda errors: errors.right)
-    return _limit(counted.right, 2 * counted.n, 1 - CONFIDENCE, low=True)
+def _best_guesses(first: Array, second: Array) -> _Counted:
+    """Count the errors of the best guess between both."""
+    return _counted(first, second, lambda errors: errors.right)
 
 
 def _errors(first: Array, second: Array, threshold: float) -> _Counted:

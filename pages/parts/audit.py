@@ -53,6 +53,7 @@ _CODE_NOTE = (
     "It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
     "Without a scenario, *python -m engine audit* attacks every method."
 )
+_CHART = 360  # pixels
 _JOBS = "audit_jobs"  # session key of the started jobs, by digest of the question
 
 
@@ -415,16 +416,29 @@ def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     known = [line for line in lines if line.steps]
     if not known:
         return
-    left, right = st.columns([7, 3], gap="medium")
+    seen = [(line, line.steps[-1].statistic) for line in known]
+    counted = [(line, statistic) for line, statistic in seen if statistic is not None]
+    left, *middle, right = st.columns([5, 3, 3] if counted else [7, 3], gap="medium")
     with left:
         view.draw(
             "What the attack shows",
             charts.climbing(known, known[0].steps[-1].claimed_epsilon),
             "climb",
-            360,
+            _CHART,
             340,
         )
         st.markdown(f":small[{words.LEGEND}]")
+    for line, statistic in counted:
+        with middle[0]:
+            view.draw(
+                f"Attacker’s statistic: {line.name}",
+                charts.statistic(statistic, line.is_planted),
+                f"statistic_{'planted' if line.is_planted else 'honest'}",
+                _CHART // len(counted),
+                240,
+            )
+    if counted:
+        middle[0].markdown(f":small[{words.STATISTIC}]")
     with right:
         for (attack, _), line in zip(started, lines, strict=True):
             _card(attack, line)

@@ -44,7 +44,7 @@ def bound_of(noise, shift, unit, delta=0.0, runs=200_000):
     """The bound from outputs of a known law, one number each."""
     rng = np.random.default_rng(5)
     one, other = (noise(rng, (runs, 1)) + at for at in (0.0, shift))
-    return black_box._epsilon(one, other, unit, delta)
+    return black_box._epsilon(black_box._tested(one, other, unit, delta), unit, delta)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
@@ -111,7 +111,7 @@ def test_right_guesses_show_more_than_hits_and_false_alarms_apart():
     rng, mu = np.random.default_rng(3), 0.3
     one, other = (end * mu**2 / 2 + mu * rng.standard_normal(20_000) for end in (-1, 1))
     apart = black_box._mu_of_ends(black_box._counted(one, other, black_box._mu_of_ends))
-    together = 2 * ndtri(black_box._right_at_least(one, other))
+    together = 2 * ndtri(black_box._best_guesses(one, other).right_at_least)
     assert apart + 0.2 * (mu - apart) < together <= mu
 
 
@@ -121,7 +121,7 @@ def test_equal_data_sets_give_no_bound():
 
 def test_outputs_that_are_no_numbers_give_a_record_away():
     one, other = np.zeros((2000, 1)), np.full((2000, 1), np.nan)
-    assert black_box._epsilon(one, other, "epsilon", 0.0) > 4
+    assert black_box._epsilon(black_box._tested(one, other, "epsilon"), "epsilon", 0.0) > 4
 
 
 def test_the_last_bits_of_outputs_are_left_aside():

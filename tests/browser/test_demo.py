@@ -2,9 +2,12 @@
 
 import functools
 import http.server
+import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from scripts import check_demo, write_demo
@@ -26,7 +29,8 @@ def site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         growth, survival = write_demo.TILES[0], write_demo.TILES[3]
         patch.setattr(write_demo, "TILES", (growth._replace(chosen={"n_curves": 60}), survival))
-        write_demo.write(folder, home="https://example.org/demo/")
+        with ThreadPoolExecutor(1) as thread:  # the browser's driver keeps a loop in the main one
+            thread.submit(write_demo.write, folder, home="https://example.org/demo/").result()
     for _ in with_few:
         pass
     return folder
@@ -38,6 +42,17 @@ def test_every_link_resolves_and_nothing_is_loaded(site):
         b'name="home" content="https://example.org/demo/growth.html"'
         in (site / "growth.html").read_bytes()
     )
+
+
+def test_a_hosted_page_names_what_others_show_of_its_address(site):
+    for name in ("growth", "survival", "lesson-3"):
+        page = (site / f"{name}.html").read_text("utf-8")
+        stated = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]+)">', page))
+        assert stated["url"] == f"https://example.org/demo/{name}.html"
+        assert stated["image"] == f"https://example.org/demo/{name}.png"
+        assert stated["title"] in page.partition("<title>")[2] and len(stated["description"]) > 40
+        with Image.open(site / f"{name}.png") as picture:
+            assert picture.size == (1200, 630)
 
 
 def test_a_link_that_leads_nowhere_and_a_picture_from_outside_are_found(site, tmp_path):

@@ -6,8 +6,10 @@ import json
 import re
 import threading
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from engine.core.types import Budget
@@ -18,10 +20,12 @@ from engine.topics.counting.answer import counting_answer
 from engine.topics.mean.answer import mean_over_budgets
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
+from tests.sentences import of_topic
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CARD = (GOLDEN / "guarantee_2.json").read_bytes()
 TABLE = (GOLDEN / "release_of_guarantee_2.csv").read_bytes()
+wording = of_topic("mean")
 PHONE = {"width": 390, "height": 844}
 HOSTILE = "</script><img src=x onerror=document.title=1><script>document.title=1</script>"
 
@@ -63,6 +67,9 @@ def folder(tmp_path_factory):
         "survival": one_file.of_counting(events, counts, 1.0, 1, survival),
         "card": one_card.of_card(CARD, TABLE),
         "hostile": one_card.of_card(json.dumps(hostile).encode(), TABLE),
+        "hosted": one_file.of_mean(
+            source, method, Budget(1.0, 1e-4), 1, answer, home="https://example.org/growth.html"
+        ),
         "lesson": sharing.of_lesson("2", 1),
     }
     for name, page in pages.items():
@@ -209,6 +216,73 @@ def test_the_best_attacker_wins_no_more_games_than_the_bound_allows(opened):
     error = (0.25 / result["count"]) ** 0.5
     assert result["count"] == 4000
     assert result["share"] <= result["bound"] + 5 * error
+
+
+def saved_card(page, kind, path):
+    """Save the end card; return its sentences and its size in pixels."""
+    with page.expect_download() as saved:
+        page.locator(f"#card_{kind}").click()
+    saved.value.save_as(path)
+    if kind == "png":
+        with Image.open(path) as image:
+            return "", image.size
+    root = ElementTree.parse(path).getroot()
+    said = " ".join(text.text for text in root.findall("{http://www.w3.org/2000/svg}text"))
+    return said, tuple(int(root.get(side)) for side in ("width", "height"))
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_finished_game_has_an_end_card_with_its_score_and_number(opened, kind, tmp_path):
+    page = opened("growth", hash="#epsilon=1&view=attack&game=12345")
+    expect(page.locator("#ending")).to_be_hidden()
+    right = sum("right, it was" in told for told in rounds(page))
+    said, size = saved_card(page, kind, tmp_path / "card")
+    assert size == (1200, 630)
+    if kind == "svg":
+        bound = page.locator("#attacker").inner_text().removeprefix("≤ ")
+        wording.found("end of game", said, right, 20, bound)
+        assert "ε = 1 " in said and said.endswith("game 12345") and page.said == []
+
+
+def test_a_pull_has_an_end_card_that_says_by_how_much_the_mean_moved(opened, tmp_path):
+    page = opened("growth")
+    page.locator("#stage").focus()
+    expect(page.locator("#ending")).to_be_hidden()
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    shift, noise = re.findall(r"[\d.]+ cm", page.locator("#sentence").inner_text())
+    said, _ = saved_card(page, "svg", tmp_path / "card")
+    wording.found("end of pull", said, shift, noise)
+    page.locator("#e").focus()
+    page.keyboard.press("End")
+    page.locator("#stage").focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowUp")
+    said, _ = saved_card(page, "svg", tmp_path / "card")
+    wording.found("pull not hidden", said)
+    page.locator("#stage").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator("#ending")).to_be_hidden()
+
+
+def test_an_end_card_names_the_address_of_a_file_that_has_one(opened, tmp_path):
+    page = opened("hosted", hash="#epsilon=1&view=attack&game=7")
+    rounds(page)
+    said, _ = saved_card(page, "svg", tmp_path / "card")
+    assert "https://example.org/growth.html#epsilon=1&view=attack&game=7" in said
+
+
+def test_a_phone_shares_its_end_card_as_a_picture(opened):
+    page = opened("growth", viewport=PHONE)
+    page.evaluate(
+        "window.shared = new Promise(done => Object.assign(navigator, {canShare: () => true,"
+        " share: async ({files, text}) => done([files[0].type, text])})), 0"
+    )
+    page.locator("#stage").focus()
+    page.keyboard.press("ArrowUp")
+    page.locator("#card_share").click()
+    kind, text = page.evaluate("window.shared")
+    assert kind == "image/png" and "cm" in text
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])

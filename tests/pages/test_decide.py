@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.core.identity import digest
 from engine.language.numbers import number
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
@@ -215,10 +216,41 @@ def test_one_site_is_its_own_centre_and_masks_nothing():
     at = visit("decide", SMALL)
     central, masked, each_site, _ = at.segmented_control(key="w_noise").options
     budget = re.search(r"\*\*ε = [\d.]+\*\*", each_site).group()
-    assert budget in central
+    assert budget in central and at.segmented_control(key="w_noise").value == "centre"
     at.segmented_control(key="w_noise").set_value("sums").run()
     assert "two sites" in at.error[0].value
     assert "not possible here" in at.segmented_control(key="w_noise").options[1]
+
+
+def test_one_site_says_why_it_cannot_be_federated_and_stays_marked_as_central():
+    at = visit("decide", SMALL)
+    before = recommended(at)
+    at.segmented_control(key="w_noise").set_value("sites").run()
+    wording.found("own centre", at.error[0].value)
+    assert at.segmented_control(key="w_noise").value == "centre" and recommended(at) == before
+    several = visit("decide", f"{SMALL}~c.n_servers-2")
+    assert not several.error and several.segmented_control(key="w_noise").value == "sites"
+
+
+def test_lab_is_offered_for_one_site_that_is_its_own_centre():
+    at = visit("decide", f"{SMALL}~noise-centre")
+    assert "memo_lab" in {button.key for button in at.button}
+    assert "numbers differ" not in " ".join(words(to_lab(at)))
+
+
+def test_a_kind_of_trust_that_the_server_gave_up_is_tried_again_on_a_press():
+    token = "c-sparse_curves~c.n_curves-200~c.n_servers-2~target-1~seed-9"
+    at = visit("decide", token)
+    now = at.session_state.settings
+    source, mechanism = now.source, now.mechanism
+    rows = decision_topic.by_number(decision_topic.equal_sites(source, "Site"))
+    call = (source, mechanism, rows, None, "sums", 9)
+    at.session_state.trust_given_up = {digest(call)}
+    at.run()
+    wording.found("given up", at.segmented_control(key="w_noise").options[1])
+    at.segmented_control(key="w_noise").set_value("sums").run()
+    assert not at.error and not at.session_state.trust_given_up
+    assert "ε = " in at.segmented_control(key="w_noise").options[1]
 
 
 def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_that_reaches_it():
@@ -467,6 +499,24 @@ def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
     now = at.session_state.settings
     assert not at.exception and f"{now.epsilon:g}" == epsilon
     assert now.estimated == now.decided_task
+
+
+def test_lab_says_that_decide_moved_epsilon_and_leads_back_to_the_one_before():
+    at = visit("decide", f"{SMALL}~epsilon-3")
+    epsilon = recommended(at)
+    at.button(key="memo_lab").click().run()
+    wording.found("epsilon from decide", words(at), epsilon)
+    at.button(key="epsilon_before").click().run()
+    assert not at.exception and at.session_state.settings.epsilon == 3
+    assert "epsilon_before" not in {button.key for button in at.button}
+
+
+def test_lab_names_decide_no_longer_once_its_epsilon_has_moved_on():
+    at = visit("decide", f"{SMALL}~epsilon-3")
+    at.button(key="memo_lab").click().run()
+    at.session_state.settings = replace(at.session_state.settings, epsilon=2.0)
+    at.run()
+    assert not at.exception and "epsilon_before" not in {button.key for button in at.button}
 
 
 def test_memo_and_lab_say_alike_how_many_simulated_releases_their_distance_rests_on():

@@ -15,6 +15,7 @@ _FIGURE = (
     "views/methods.js",
     "views/theory.js",
     "saving.js",
+    "ending.js",
     "figure.js",
 )
 

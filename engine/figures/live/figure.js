@@ -97,6 +97,8 @@ function wire(S) {
   S.q('#views').onkeydown = event => turnView(S, event);
   S.q('#leave').onclick = () => openGame(S, false);
   S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); report(S); S.q('#a').focus(); };
+  for (const kind of ['png', 'svg']) S.q(`#card_${kind}`).onclick = () => saveCard(S, kind);
+  S.q('#card_share').onclick = () => shareCard(S);
   S.q('#a').onclick = () => guess(S, 0);
   S.q('#b').onclick = () => guess(S, 1);
   S.q('#next').onclick = () => { S.game = round(S, S.game); show(S); S.q('#a').focus(); };
@@ -224,6 +226,7 @@ function show(S) {                        // one budget: called on every movemen
   S.host.dataset.view = view;
   S.q('#figure').classList.toggle('drowned', isRefused(S));
   say(S, ({methods: showMethods, theory: showTheory}[view] ?? showCurves)(S));
+  offerCard(S);
 }
 
 function say(S, {text, isWeak}) {

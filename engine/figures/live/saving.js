@@ -5,27 +5,34 @@ const KEPT = ['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width'
 
 function save(S, asked) {
   if (!S.data.downloads) return;
-  const kind = asked.split('-')[1], {text, width, height} = standalone(S);
-  if (kind === 'svg') {
-    const url = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
-    download(S, url, 'svg');
-    return setTimeout(() => URL.revokeObjectURL(url), 10000);
-  }
+  const {whole, width, height} = picture(S, caption(S)), text = new XMLSerializer().serializeToString(whole);
+  if (asked.split('-')[1] === 'svg') return downloadText(S, text);
+  drawn({text, width, height}, 2, canvas => download(S, canvas.toDataURL('image/png'), 'png'));
+}
+
+function downloadText(S, text) {
+  const url = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
+  download(S, url, 'svg');
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+function drawn({text, width, height}, times, use) {       // a picture as pixels, so many times as large
   const image = new Image();
   image.onload = () => {
-    const canvas = Object.assign(document.createElement('canvas'), {width: 2 * width, height: 2 * height});
-    canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
-    download(S, canvas.toDataURL('image/png'), 'png');
+    const canvas = Object.assign(document.createElement('canvas'), {width: times * width, height: times * height});
+    canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
+    use(canvas);
   };
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 }
 
-function standalone(S) {                  // both plots with their colours written in, title and source
-  const box = S.q('#figure'), ink = getComputedStyle(box).color, told = caption(S), top = 18 * told.length + 12;
-  const page = getComputedStyle(document.querySelector('[data-testid=stApp]') || document.body).backgroundColor;
+const behind = () => getComputedStyle(document.querySelector('[data-testid=stApp]') || document.body).backgroundColor;
+
+function picture(S, told) {               // all plots with their colours written in, below what is told
+  const box = S.q('#figure'), ink = getComputedStyle(box).color, top = 18 * told.length + 12;
   const plots = plotsOf(S), width = S.width + 16, height = top + Math.max(...plots.map(plot => plot.y + plot.height)) + 8;
   const whole = svg('svg', {xmlns: SVG, width, height, viewBox: `-8 0 ${width} ${height}`},
-    svg('rect', {x: -8, y: 0, width, height, fill: page}),
+    svg('rect', {x: -8, y: 0, width, height, fill: behind()}),
     ...told.map((line, k) => svg('text', {x: 4, y: 18 * (k + 1), fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
   for (const P of plots) {
     const copy = P.svg.cloneNode(true), seen = P.svg.querySelectorAll('*');
@@ -42,7 +49,7 @@ function standalone(S) {                  // both plots with their colours writt
     for (const [name, value] of Object.entries({x: P.x, y: top + P.y, width: P.width, height: P.height})) copy.setAttribute(name, value);
     whole.append(copy);
   }
-  return {text: new XMLSerializer().serializeToString(whole), width, height};
+  return {whole, width, height};
 }
 
 function plotsOf(S) {                     // of the view on screen, each with its place

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.audit import Progress
+from engine.audit import CountedStatistic, Progress
+from engine.core.palette import translucent
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
 from engine.topics.audit.words import down
@@ -67,6 +69,57 @@ def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
         ),
     }
     return Chart(spec, _alt(lines, claim), _table(lines))
+
+
+def statistic(counted: CountedStatistic, is_planted: bool) -> Chart:
+    """Draw how often the attacker's statistic falls where, for either of two neighbours."""
+    low, high = counted.edges[0], counted.edges[-1]
+    centres = [(a + b) / 2 for a, b in itertools.pairwise(counted.edges)]
+    percent = {
+        name: [100 * count / sum(counts) for count in counts]
+        for name, counts in (("One data set", counted.first), ("Its neighbour", counted.second))
+    }
+    highest = max(map(max, percent.values()))
+    data: list[Spec] = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": centres,
+            "y": shares,
+            "width": (high - low) / len(centres),
+            "marker": {"color": translucent(role, 0.5), "line": {"width": 0}},
+            "hovertemplate": f"{name}: %{{y:.2g}} %<extra></extra>",
+        }
+        for role, (name, shares) in zip(
+            ("without", "bias" if is_planted else "gradient"), percent.items(), strict=True
+        )
+    ]
+    threshold = _claimed(yref="y domain", x0=counted.threshold, x1=counted.threshold, y0=0, y1=1)
+    right = f"{100 * counted.right:.3g} %"
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            barmode="overlay",
+            bargap=0,
+            hovermode="closest",
+            title=f"Right in {right} of releases",
+            shapes=[threshold],
+            xaxis=axis("Attacker’s statistic", range=[low, high], nticks=5),
+            yaxis=axis("% of releases", grid=True, range=[0, 1.08 * highest], nticks=4),
+        ),
+    }
+    alt = (
+        f"The attacker’s statistic under two neighbouring data sets, from {number(low)} to "
+        f"{number(high)}. Above {number(counted.threshold)} the attacker names the neighbour, and "
+        f"is right in {right} of releases."
+    )
+    columns = {"statistic from": list(counted.edges[:-1]), "to": list(counted.edges[1:])}
+    return Chart(
+        spec,
+        alt,
+        columns | {f"% of releases, {name.lower()}": shares for name, shares in percent.items()},
+    )
 
 
 def _finding(lines: Sequence[AttackProgress], claim: float) -> str:

@@ -34,6 +34,10 @@ LEGEND = (
     "Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
     "what can be shown from releases alone, of the worst pair. Dashed: the claim."
 )
+STATISTIC = (
+    "Two data sets that differ in one record. Above the dashed threshold the attacker names the "
+    "neighbour. The outermost bars include all beyond them."
+)
 NO_VARIANT = "None: the mechanism as it is"
 _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 

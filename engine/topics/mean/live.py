@@ -558,7 +558,9 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         f"One of these two {people} took part, the other did not. The lower figure has this "
         "round’s release and the mean with A and with B."
     )
-    by, noise = (value.format(f"{{{name}}}") for name in ("by", "noise"))
+    by, noise, pulled = (value.format(f"{{{name}}}") for name in ("by", "noise", "pulled"))
+    moved_by = f"I moved one {person} by {pulled}. The published mean moved by {by}"
+    hidden = f"; the noise is ±{noise}."
     return {
         "attacker": "Attacker’s accuracy",
         "guessing": "(guessing: 50 %)",
@@ -610,6 +612,17 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
             f"(±{noise}).",
             "beyond": f"⚠ This {person} moves the mean by {by}; the noise (±{noise}) no longer "
             "hides it.",
+        },
+        "card_png": "End card (PNG)",
+        "card_svg": "SVG",
+        "card_share": "Share",
+        "game_number": "game {number}",
+        "ended": f"I found the {person} {{hits}} of {{rounds}} times. The best possible attacker: "
+        "{bound}.",
+        "ended_pull": {
+            "inside": moved_by + hidden,
+            "shows": moved_by + hidden,
+            "beyond": f"{moved_by}, which the noise of ±{noise} does not hide.",
         },
         "none": "no privacy",
         "coming": "Being simulated …",

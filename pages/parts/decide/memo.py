@@ -68,9 +68,12 @@ def _to_lab(view: DecideView) -> None:
     """Lead to the same study in Lab at the recommended budget.
 
     The link appears only if Lab has the same numbers: not for a twin, nor if another party than the
-    sites adds the noise.
+    sites adds the noise; one site is its own centre.
     """
-    is_same = view.source is view.on_screen and view.settings.noise_place == NoisePlace.SITES
+    is_by_sites = view.place is NoisePlace.SITES or (
+        view.place is NoisePlace.CENTRE and view.has_one_site
+    )
+    is_same = view.source is view.on_screen and is_by_sites
     in_lab = LAB_TASKS.get(view.decided.key)
     if (
         view.recommended is None
@@ -86,7 +89,7 @@ def _to_lab(view: DecideView) -> None:
         key="memo_lab",
         type="tertiary",
     ):
-        session.set_epsilon(epsilon)
+        session.bring_epsilon(epsilon)
         session.change(estimand=in_lab.estimand, lab_tab=settings.TABS[0])
         st.switch_page(_LAB)
 

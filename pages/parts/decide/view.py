@@ -195,6 +195,17 @@ class DecideView(View):
         return [row for row in self.rows if row.included]
 
     @property
+    def place(self) -> NoisePlace:
+        """The kind of trust that is marked: one site alone is its own centre."""
+        chosen = NoisePlace(self.settings.noise_place)
+        is_central = chosen is NoisePlace.SITES and self.has_one_site
+        return NoisePlace.CENTRE if is_central else chosen
+
+    @property
+    def has_one_site(self) -> bool:
+        return len(self.included) == 1
+
+    @property
     def site(self) -> str:
         return words.site_noun(self.facts)[0]
 

@@ -282,6 +282,21 @@ def line(estimand: Estimand) -> DeltaGenerator:
     return foot
 
 
+def brought() -> None:
+    """Say that *Decide* chose this ε, and offer the one before."""
+    before = session.epsilon_before()
+    if before is None:
+        return
+    st.markdown(f"ε = {session.current().epsilon:g} from *Decide*", width="content")
+    st.button(
+        f"Back to {before:g}",
+        key="epsilon_before",
+        icon=":material/undo:",
+        on_click=session.set_epsilon,
+        args=(before,),
+    )
+
+
 def _estimate(key: str) -> None:
     """Change the estimand; whatever depended on the former one starts again."""
     default = settings.FRONT_PAGE
@@ -307,7 +322,10 @@ def _beside_decide(task: str) -> str:
         if current.has_table(task)
         else []
     )
-    if current.noise_place != NoisePlace.SITES:
+    same = {NoisePlace.SITES}
+    if session.source(task).sizes.n_servers == 1:  # one site is its own centre
+        same.add(NoisePlace.CENTRE)
+    if current.noise_place not in same:
         who = WHO[NoisePlace(current.noise_place)].format(site=site)
         sentences.append(
             f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers differ."

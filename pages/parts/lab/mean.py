@@ -134,7 +134,7 @@ def beside(view: MeanCurve) -> None:
 
 
 def methods(view: MeanCurve) -> None:
-    """Show every method on the same curves as a table that sorts; rows come one by one."""
+    """Show every method on the same curves as a table that sorts; numbers come row by row."""
     every = methods_topic.tiles(
         view.source, view.mechanism, view.settings.delta_on(view.source).value
     )
@@ -144,7 +144,7 @@ def methods(view: MeanCurve) -> None:
 
     def draw(known: Mapping[int, MeanAnswer | str]) -> None:
         found: dict[methods_topic.Tile, MeanAnswer | str]
-        found = {tile: view.answer for tile in every if tile.label == chosen}
+        found = {tile: view.answer if tile.label == chosen else "" for tile in every}  # "": to come
         found |= {others[k]: answer for k, answer in known.items()}
         table = methods_table(found, view.budget.epsilon, view.facts, view.settings.group_size)
         columns = {

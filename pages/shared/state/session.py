@@ -87,6 +87,7 @@ def load(page: str) -> None:
 def _follow(written_token: str, same_page: bool) -> None:
     """Take over the settings and pins that an address holds."""
     state = st.session_state
+    state.pop("brought", None)
     token, pinned, problems = pins.split(written_token)
     state.settings, problems_found = links.decode(token)
     state.link_problems = problems_found + problems
@@ -245,6 +246,20 @@ def set_epsilon(epsilon: float | None) -> None:
     change(epsilon=checked_epsilon(epsilon))
     st.session_state.own_epsilon = epsilon
     st.session_state.rev += 1
+
+
+def bring_epsilon(epsilon: float) -> None:
+    """Take over the ε that *Decide* recommends, and keep the one before it."""
+    before = epsilon_before()
+    before = current().epsilon if before is None else before
+    set_epsilon(epsilon)
+    st.session_state.brought = epsilon, before
+
+
+def epsilon_before() -> float | None:
+    """Return the ε before that of *Decide*; None unless *Decide* moved the ε on screen."""
+    brought, before = st.session_state.get("brought", (None, None))
+    return before if brought == current().epsilon != before else None
 
 
 def set_delta(delta: float | None, task: str = TASK) -> None:

@@ -264,7 +264,7 @@ function span(S) {                        // orthonormal rows, or null where rel
 function drawPull(S) {
   const {main, difference: D} = S, {words} = S.data;
   for (const P of [main, D]) P.pulled.replaceChildren();
-  Object.assign(S, {told: '', isShown: false});
+  Object.assign(S, {told: '', isShown: false, moved: null});
   if (!S.pull || S.game) return;
   const curve = pulledCurve(S), k = nearest(S, main.x(S.pull.time)), shift = shiftOfMean(S), isGhost = S.ghost !== null;
   const top = between(curve.times, curve.values, S.pull.time), isOut = top > S.view.high || top < S.view.low;
@@ -285,7 +285,9 @@ function drawPull(S) {
   }
   const noise = median(halfWidths(S.curves.fog[S.picked.budget]));
   const seen = visibility(furthest(shift) / noise);
-  if (!isGhost) Object.assign(S, {told: fill(words.pulled[seen], {by, noise: amount(S, noise)}), isShown: seen === 'beyond'});
+  if (isGhost) return;
+  S.moved = {seen, by, noise: amount(S, noise), pulled: amount(S, furthest(curve.values.map((y, j) => y - S.curves.people[S.pull.person].values[j])))};
+  Object.assign(S, {told: fill(words.pulled[seen], S.moved), isShown: seen === 'beyond'});
 }
 
 // Whether one curve stays inside the noise, begins to show or is not hidden: the largest shift of the
