@@ -301,17 +301,14 @@ def check_plan(case, file, said, capsys):
 # -- pages ----------------------------------------------------------------------------------------
 
 
-def check_pages(case, monkeypatch):
+def check_pages(case, monkeypatch, simulating):
     said, token, facts = engine(case), links.encode(case.settings), case.source.facts
-    answer, others = run.answer, (error_after, other_methods)  # which are about other scenarios
-    monkeypatch.setattr(
-        run,
-        "answer",
-        lambda function, *asked, **options: (
-            ({} if function is other_methods else math.nan)
-            if function in others
-            else answer(function, *asked, **options)
+    others = {error_after: math.nan, other_methods: {}}  # which are about other scenarios
+    simulating(
+        lambda usual, function, *asked, **options: (
+            others[function] if function in others else usual(function, *asked, **options)
         ),
+        "answer",
     )
     # without the map around the study
     monkeypatch.setattr(decision_topic, "map_tables", lambda rows: ())
@@ -415,19 +412,21 @@ def quickest():
 
 
 @pytest.mark.parametrize("case", few(FAST), ids=name)
-def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch, quick):
+def test_every_page_command_and_memo_says_the_same(
+    case, tmp_path, capsys, monkeypatch, simulating, quick
+):
     check_commands(case, tmp_path, capsys)
-    check_pages(case, monkeypatch)
+    check_pages(case, monkeypatch, simulating)
     check_pins(case)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", SLOW, ids=name)
 def test_every_page_command_and_memo_says_the_same_of_further_scenarios(
-    case, tmp_path, capsys, monkeypatch
+    case, tmp_path, capsys, monkeypatch, simulating
 ):
     check_commands(case, tmp_path, capsys)
-    check_pages(case, monkeypatch)
+    check_pages(case, monkeypatch, simulating)
     check_pins(case)
 
 

@@ -17,7 +17,7 @@ from engine.topics.planning.answer import DIALS, PlannedStudy, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import PRESETS
-from pages.shared.state import links, run, settings
+from pages.shared.state import links, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, typed, words
@@ -190,18 +190,16 @@ def test_public_curves_are_planned_with_by_their_twin():
 
 
 @pytest.mark.slow
-def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(monkeypatch):
+def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(simulating):
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     answer = at.success[0].value
     assert "with 150 people" in answer  # every answer names its inputs
-    other = run.answer
-    monkeypatch.setattr(
-        run,
-        "answer",
-        lambda function, *asked, **options: (
-            st.stop() if function is plan else other(function, *asked, **options)
+    simulating(  # for long
+        lambda usual, function, *asked, **more: (
+            st.stop() if function is plan else usual(function, *asked, **more)
         ),
-    )  # computing
+        "answer",
+    )
     at.text_input(key="w_plan_people").set_value("151").run()
     assert not at.success and not at.error
     (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
