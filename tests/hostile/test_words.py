@@ -11,7 +11,7 @@ from pages.shared.state import links, run, settings
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit
-from tests.pages.own_file import answer, confirm, dropped, ran
+from tests.pages.own_file import confirm, dropped, key_of, ran, typed_limits, when
 from tests.readings import curves_in
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -119,9 +119,12 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
     at = dropped(monkeypatch, frame)
     assert not active(at)
-    at.multiselect(key="upload_role_covariates").set_value([word])
-    confirm(answer(at, "columns.site", "One trusted centre"))
-    for name in ("value_name", "value_unit", "time_name", "person"):
+    at.multiselect(key=key_of(at, "upload_role_covariates")).set_value([word])
+    at = confirm(ran(at))
+    assert not active(at)
+    at = typed_limits(when(at, "even", time_low=2, time_high=18, observations=5))
+    assert not active(at)
+    for name in ("value_name", "value_unit", "person"):
         at.text_input(key=f"upload_{name}").set_value(word)
     assert not active(ran(at))
 

@@ -39,6 +39,14 @@ def components(at, key):
     return [json.loads(proto.mixed.json or proto.json) for proto in rows]
 
 
+def error_in_lab(at):
+    """The error that *Lab* states: beside a mean curve, and in the strip of another estimand."""
+    if in_strip := strip(at, "lab_strip").error:
+        return in_strip
+    label, value = at.metric[0].label, at.metric[0].value
+    return value + label[label.index(" (") :]
+
+
 def strip(at, key=""):
     """The words of the budget that a page stands at, and its chips."""
     (sent,) = [one for one in components(at, key) if "chips" in one]

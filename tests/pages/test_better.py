@@ -16,7 +16,7 @@ from pages.shared.frame import timed
 from pages.shared.server import computing
 from tests import files
 from tests.pages.opening import open_page, upload_of
-from tests.pages.reading import components, typed, warnings, words
+from tests.pages.reading import components, error_in_lab, typed, warnings, words
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -45,11 +45,6 @@ def entries(at):
 
 def rows_of(at):
     return [text.value for text in at.markdown if " instead of " in text.value]
-
-
-def error_of(at, key):
-    (sent,) = [one for one in components(at, key) if "chips" in one]
-    return float(re.search(r"[\d.]+", sent["budgets"][sent["budget"]]["error"]).group())
 
 
 def file_of_days(**stated):
@@ -107,7 +102,9 @@ def test_buttons_of_lab_keep_their_promise(token):
         button, promised = next(each for each in entries(at) if each[0].label == label)
         button.click().run()
         assert not at.exception and not at.error
-        assert error_of(at, "lab_strip") == pytest.approx(promised, rel=0.05)
+        assert float(re.search(r"[\d.]+", error_in_lab(at)).group()) == pytest.approx(
+            promised, rel=0.05
+        )
 
 
 def test_buttons_of_the_preview_keep_their_promise_and_state_what_they_say():

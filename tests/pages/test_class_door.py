@@ -11,7 +11,7 @@ from pages.parts.learn import slides
 from pages.shared.server import class_door
 from pages.shared.server.class_door import ClassDoor, addresses
 from pages.shared.server.classroom import Classrooms, Stage
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 LOOPBACK = "127.0.0.1"
 
@@ -37,7 +37,7 @@ def answered(door, path, sent=None, method=None, **headers):
     kinds = {"Content-Type": "application/json"} if body else {}
     request = urllib.request.Request(door.url + path, body, {**kinds, **headers}, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()

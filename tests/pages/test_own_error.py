@@ -15,7 +15,7 @@ from engine.release import ledger
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import simulated_study
 from tests.pages.opening import open_page, own_curves
-from tests.pages.reading import components, words
+from tests.pages.reading import components, error_in_lab, strip, words
 
 ROOT = Path(__file__).parents[2]
 SHOWN = {"upload": own_curves(), "show_upload": True}
@@ -37,11 +37,6 @@ def forecast():
     return within, numbers.error(error, source.facts.value_unit, within)
 
 
-def strip_of(at, key):
-    (sent,) = [one for one in components(at, key) if "chips" in one]
-    return sent["budgets"][sent["budget"]]["error"]
-
-
 def publish(at):
     """Go on to the release, confirm it and press the button."""
     at.session_state["settings"] = replace(at.session_state["settings"], publish_step="release")
@@ -58,12 +53,12 @@ def test_one_upload_has_one_error_on_all_places_and_in_the_report(forecast, monk
     figure = components(open_page("epsilon-3", **SHOWN), "figure")[0]
     error, most, _ = figure["curves"]["errors"][figure["now"]["start"]]
     assert numbers.number(within, is_padded=True) in most
-    assert strip_of(open_page("epsilon-3", "lab", **SHOWN), "lab_strip") == written
+    assert error_in_lab(open_page("epsilon-3", "lab", **SHOWN)) == written
     target = f"epsilon-3~target-{within * 1.000001:.9g}"
     decided = open_page(target, "decide", **SHOWN)
-    assert strip_of(decided, "decide_strip") == written
+    assert strip(decided, "decide_strip").error == written
     at = open_page("epsilon-3~step-preview", "publish", **SHOWN)
-    assert strip_of(at, "release_strip") == written
+    assert strip(at, "release_strip").error == written
     released = publish(at)
     expected = released.forecast
     assert numbers.error(expected.error, expected.unit, expected.within) == written

@@ -102,15 +102,15 @@ def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
     paper = reproductions.papers()[0]
     other = paper.exhibits[1]
     at.selectbox(key=f"w_exhibit_{paper.key}").set_value(other.key).run()
-    assert at.header[1].value == other.title
+    assert at.header[0].value == other.title
     token = "".join(at.query_params["s"])
     assert token == f"tab-papers~exhibit-{paper.key}/{other.key}"
-    assert visit("lab", token).header[1].value == other.title
+    assert visit("lab", token).header[0].value == other.title
 
 
 def test_a_link_to_an_exhibit_that_does_not_exist_shows_the_first_one_and_says_so():
     at = visit("reproduce", "exhibit-nothing/figure-0")
-    assert at.header[1].value == reproductions.find(FIRST)[1].title
+    assert at.header[0].value == reproductions.find(FIRST)[1].title
     assert "exhibit" in at.warning[0].value
 
 

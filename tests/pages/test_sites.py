@@ -89,7 +89,7 @@ def test_every_method_draws(cls, chosen):
 
 
 def test_an_edited_cell_changes_the_numbers_the_address_and_says_what_it_did():
-    at = edit(visit("sites"), 1, epsilon=3.0)
+    at = edit(visit("sites", "open-hospitals.table"), 1, epsilon=3.0)
     assert at.session_state.settings.sites[1] == SiteRow("East", 250, 10, 3.0)
     wording.found("since change error", words(at))
     assert editor(at).value["guarantee"][1].startswith("ε = 3")

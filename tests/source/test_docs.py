@@ -33,7 +33,7 @@ AROUND = [
 ]
 LINKED = sorted({*ALL, *AROUND} - {ROOT / "CHANGELOG.md"})
 TITLES = [title for section, _, title in PAGES if not section]  # those that a person is told of
-OTHERS = {"org", "localhost"}  # whose dotted names are not of this project
+OTHERS = {"org", "localhost", "distributed"}  # whose dotted names are not of this project
 METHODS = [cls.key for cls in mechanisms.all()]
 # docs/security.md writes of attacks on servers, in that trade's own words.
 OF_PROTECTION = [file for file in ALL if file.name != "security.md"]

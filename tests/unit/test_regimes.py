@@ -242,13 +242,6 @@ def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together()
     assert "50 %" in said
 
 
-def test_rates_that_end_at_one_height_are_not_said_to_differ():
-    chart = charts.curves(
-        {"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon", POINT
-    )
-    wording.found("rates equal right", chart.spec["layout"]["title"]["text"])
-
-
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
     (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
     wording.found("lower bound theorem", said, 5.2)
@@ -317,18 +310,15 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
 
 @pytest.mark.parametrize("theme", few(["light", "dark"]))  # themes differ in colours alone
 @pytest.mark.parametrize("cls", few(rates.all(), 3), ids=lambda cls: cls.key)
-def test_every_rate_draws_its_map_and_its_curves(cls, theme):
+def test_every_rate_draws_its_map(cls, theme):
     rate = cls()
     point = {s.name: float(s.default) for s in rate.symbols}
     names = [s.name for s in rate.symbols if s.name != "delta"]
     weighted = Weighted.plain(rate)
-    for chart in (
-        charts.regimes(weighted, names[0], names[1], point),
-        charts.curves({"one": weighted, "two": weighted}, names[0], point),
-    ):
-        go.Figure(in_theme(chart.spec, theme))
-        json.dumps(chart.spec["data"], allow_nan=False)
-        assert chart.alt.endswith(".") and chart.table
+    chart = charts.regimes(weighted, names[0], names[1], point)
+    go.Figure(in_theme(chart.spec, theme))
+    json.dumps(chart.spec["data"], allow_nan=False)
+    assert chart.alt.endswith(".") and chart.table
 
 
 def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_it():
@@ -402,16 +392,6 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
         [5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5), "children", "cm", "Nothing"
     )
     go.Figure(in_theme(empty.spec, "light"))
-
-
-def test_against_the_smoothness_the_rate_without_privacy_falls_to_that_of_the_number_of_people():
-    free = Weighted.plain(FunctionalMeanRate(privacy="none"))
-    chart = charts.curves({"no privacy": free}, "smoothness", POINT)
-    go.Figure(in_theme(chart.spec, "light"))
-    y = chart.spec["data"][0]["y"]
-    assert (np.diff(y) <= 0).all()
-    expected = FunctionalMeanRate(privacy="none", smoothness=8.0).total(**POINT)
-    assert y[-1] == pytest.approx(float(expected))
 
 
 @pytest.mark.parametrize("setting", ["central_item", "site", "local_item"])

@@ -116,9 +116,11 @@ def beside(view: MeanCurve) -> None:
         return
     unit, error = view.facts.value_unit, float(view.error[view.step])
     baseline, floor = view.answer.study.baseline, float(view.floor[view.step])
+    written, bracket, within = view.brief().error_in_words.partition(" (")
     with st.container(horizontal=True, key="lab_numbers"):
+        if written:
+            st.metric(f"{capital(error_words.error_name(view.facts))}{bracket}{within}", written)
         for label, value in (
-            (capital(error_words.error_name(view.facts)), error),
             ("Without privacy", math.nan if baseline is None else float(baseline)),
             ("Floor", floor),
         ):

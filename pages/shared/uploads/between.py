@@ -65,7 +65,7 @@ def between(current: Draft) -> bool:
     matched, library = fitting(current), public_bounds()
     labels = {
         **{key: f"{_span(library[key])}, {_short(library[key].source)}" for key in matched},
-        OTHER: "Other limits, with their source" if matched else "These limits, with their source",
+        OTHER: "Other bounds, with their source" if matched else "These bounds, with their source",
         OF_FILE: "From this file",
     }
     alternatives = _ranges_priced(current, matched)
@@ -75,7 +75,7 @@ def between(current: Draft) -> bool:
         prices |= questions.half_widths(known, [key], each.facts)
     chosen = questions.question(
         "between",
-        "Proposed: public limits." if matched else "Nothing is proposed.",
+        "Proposed: public bounds." if matched else "Nothing is proposed.",
         AnswerRows(key_of("upload_bounds"), labels, matched[0] if matched else OTHER),
         prices,
         _fill_chosen,

@@ -41,7 +41,7 @@ OF_TIMES: Fields = (
     ("time_unit", "Unit", "days"),
 )
 MAX_LISTED = 3  # more columns get a choice between one range and several
-OTHER, OF_FILE = "other", "file"  # limits with a source, and those of the file
+OTHER, OF_FILE = "other", "file"  # bounds with a source, and those of the file
 _ANY_SPREAD = 0.1  # of values from 0 to 1, before σ is stated
 
 
@@ -60,7 +60,7 @@ def declared(current: Draft) -> PublicFacts:
         raise InputError(
             "A range from this file is for exploring only.",
             field="value_low",
-            hint="State limits from outside the file, and their source.",
+            hint="State bounds from outside the file, and their source.",
         )
     counted = columns.kind_of(current.task)
     if isinstance(counted, Counted):
