@@ -4,7 +4,6 @@ import dataclasses
 import re
 
 import pytest
-import streamlit as st
 
 from engine.language import odds_words
 from engine.rates import rates
@@ -187,32 +186,6 @@ def test_public_curves_are_planned_with_by_their_twin():
     at = visit("plan", "c-sea_temperature~unknown-error~epsilon-8")
     wording.found("planned simulated twin", words(at))
     assert not at.exception
-
-
-@pytest.mark.slow
-def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(simulating):
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
-    answer = at.success[0].value
-    assert "with 150 people" in answer  # every answer names its inputs
-    simulating(  # for long
-        lambda usual, function, *asked, **more: (
-            st.stop() if function is plan else usual(function, *asked, **more)
-        ),
-        "answer",
-    )
-    at.text_input(key="w_plan_people").set_value("151").run()
-    assert not at.success and not at.error
-    (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
-    assert gray.startswith(":gray[") and "with 150 people" in gray
-    assert answer.split("**")[1] in gray
-
-
-@pytest.mark.slow
-def test_a_known_answer_is_shown_without_a_gray_one_between():
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
-    at.run()
-    assert at.success
-    wording.missing("earlier inputs", words(at))
 
 
 # -- Rates ----------------------------------------------------------------------------------
