@@ -336,11 +336,6 @@ def _are_stored(
     """True if a table is read in batches, and its method can.
 
     It is if it is large, in several files, or read by workers.
-
-    Raises
-    ------
-    InputError
-        If it is, and its method cannot.
     """
     is_one = len(files) == 1 and not files[0].partition
     can = mechanism.reads_blocks and "group" not in data_sections.reading_in(data).columns

@@ -220,13 +220,7 @@ class _KeptCurves:
 
 
 def read_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
-    """Read the curves of files of any size.
-
-    Raises
-    ------
-    InputError
-        As `people.read` and `records.part_of_curves`; if there is no room, or a file changed.
-    """
+    """Read the curves of files of any size."""
     reading.complete()
     if "group" in reading.columns:
         raise InputError(
