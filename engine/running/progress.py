@@ -5,6 +5,7 @@ What takes long says what it does and how far it is; nothing is shown unless a c
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import deque
@@ -59,7 +60,8 @@ class ProgressLine:
         if now - self._shown_at < (_SECONDS if is_terminal else _SECONDS_ELSEWHERE):
             return
         self._shown_at = now
-        line = f"{name}  {min(share, 1.0):.0%}  {_in_words(left)} left".replace("%", " %")
+        time_left = f"  {_in_words(left)} left" if math.isfinite(left) else ""
+        line = f"{name}  {min(share, 1.0):.0%}{time_left}".replace("%", " %")
         if is_terminal:
             self.stream.write(f"\r{line:<{self._width}}")
             self._width = len(line)
@@ -108,7 +110,7 @@ def next_round() -> None:
 
 def _left(lately: deque[tuple[float, int]], total: int) -> float:
     (begun, before), (now, done) = lately[0], lately[-1]
-    return (total - done) * (now - begun) / (done - before) if done > before else 0.0
+    return (total - done) * (now - begun) / (done - before) if done > before else math.inf
 
 
 def _in_words(seconds: float) -> str:

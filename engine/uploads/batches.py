@@ -167,7 +167,7 @@ def _of_typed(
     table, told = TypedTable(file.path, packing), 0
     for lines in lines_of_table(table, reading, frame):
         yield lines
-        told, at = table.position, told
+        told, at = int(table.share * file.size), told
         progress(told - at)
     progress(file.size - told)
 

@@ -143,6 +143,7 @@ class TypedTable:
 
     def __init__(self, source: Path | bytes, packing: Packing) -> None:
         self._packing = packing
+        self.share = 0.0  # of the table, as far as batches were read
         with noticing_ends():
             self._file = (
                 pa.BufferReader(source) if isinstance(source, bytes) else pa.OSFile(str(source))
@@ -162,25 +163,30 @@ class TypedTable:
         """The number of rows, where the file says it."""
         return self._table.metadata.num_rows if self._packing is Packing.PARQUET else None
 
-    @property
-    def position(self) -> int:
-        """Bytes of the file up to where it was read last."""
-        return int(self._file.tell())
-
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield some of the columns in batches; others are never decoded."""
         with noticing_ends():
             if self._packing is Packing.PARQUET:
-                yield from self._table.iter_batches(ROWS, columns=list(names), use_threads=False)
+                rows = 0
+                for batch in self._table.iter_batches(ROWS, columns=list(names), use_threads=False):
+                    rows += batch.num_rows
+                    self.share = rows / max(self._table.metadata.num_rows, 1)
+                    yield batch
                 return
-            batches = (
-                map(self._table.get_batch, range(self._table.num_record_batches))
-                if self._packing is Packing.ARROW
-                else self._table
-            )
-            for batch in batches:
+            for batch, share in self._whole_batches():
+                self.share = share
                 for first in range(0, batch.num_rows, ROWS):
                     yield batch.select(list(names)).slice(first, ROWS)
+
+    def _whole_batches(self) -> Iterator[tuple[pa.RecordBatch, float]]:
+        """Yield the batches of an Arrow file or stream, each with the share up to its end."""
+        if self._packing is Packing.ARROW:
+            number = self._table.num_record_batches
+            for k in range(number):
+                yield self._table.get_batch(k), (k + 1) / number
+        else:
+            for batch in self._table:
+                yield batch, self._file.tell() / max(self._file.size(), 1)
 
 
 _OPENERS: Mapping[Packing, Any] = {

@@ -41,7 +41,7 @@ def components(at, key):
 
 def error_in_lab(at):
     """The error that *Lab* states: beside a mean curve, and in the strip of another estimand."""
-    if in_strip := strip(at, "lab_strip").error:
+    if in_strip := strip(at).error:
         return in_strip
     label, value = at.metric[0].label, at.metric[0].value
     return value + label[label.index(" (") :]

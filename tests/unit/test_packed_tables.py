@@ -12,8 +12,10 @@ import pytest
 from pyarrow import parquet
 
 from engine.core.errors import InputError
+from engine.uploads.batches import batches
 from engine.uploads.bounded import read_people
-from engine.uploads.packed import EndsEarlyError
+from engine.uploads.files import files_of
+from engine.uploads.packed import ROWS, EndsEarlyError
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
@@ -164,3 +166,24 @@ def test_a_place_is_of_moments_alone():
         read_typed(
             {"id": ["a"], "t": ["1"]}, kind="date", order="ymd", offset="to UTC", time_zone="Mars"
         )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+def test_progress_through_a_typed_file_follows_its_rows(tmp_path, kind):
+    number = 3 * ROWS
+    columns = {"child": np.arange(number), "age": np.zeros(number), "height": np.ones(number)}
+    table = pa.table(columns)
+    path = tmp_path / f"table.{kind}"
+    with path.open("wb") as out:
+        if kind == "parquet":
+            parquet.write_table(table, out)
+        else:
+            make = pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream
+            with make(out, table.schema) as writer:
+                writer.write_table(table, max_chunksize=ROWS)
+    told = [0]
+    pieces = batches(files_of(str(path)), READING, lambda step: told.append(told[-1] + step))
+    assert sum(lines.n_lines for lines in pieces) == number
+    shares = np.array(told) / path.stat().st_size
+    assert shares[-1] == 1 and (np.diff(shares) >= 0).all()
+    assert np.isclose(shares, 1 / 3, atol=0.05).any() and np.isclose(shares, 2 / 3, atol=0.05).any()

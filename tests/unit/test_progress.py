@@ -39,6 +39,14 @@ def test_a_terminal_has_one_line_that_is_cleared_at_the_end():
     assert not written.rpartition("\r")[2].strip()
 
 
+def test_before_anything_is_done_no_time_left_is_stated():
+    stream, now = io.StringIO(), [0.0]
+    advance = ProgressLine(stream, clock=lambda: now[0]).stage("Reading", 100)
+    now[0] = 40.0
+    advance(0)
+    assert stream.getvalue().split() == ["Reading", "0", "%"]
+
+
 def test_rounds_are_called_by_their_number_and_quiet_shows_nothing():
     stream = Terminal()
     with progress.shown(quiet=False, stream=stream) as line:
