@@ -16,7 +16,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   document.addEventListener('click', remember, true);
   document.addEventListener('keydown', leaveField, true);
   addEventListener('keydown', closeDrawer);
-  addEventListener('keydown', goOn);
+  document.addEventListener('keydown', goOn, true);   // radio buttons keep it to themselves
   let frame = null;                       // the next one that is drawn: none shows what has yet to be repaired
   const soon = () => { frame ??= requestAnimationFrame(() => { frame = null; repair(); }); };
   const changes = new MutationObserver(soon);
@@ -37,7 +37,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     document.removeEventListener('click', remember, true);
     document.removeEventListener('keydown', leaveField, true);
     removeEventListener('keydown', closeDrawer);
-    removeEventListener('keydown', goOn);
+    document.removeEventListener('keydown', goOn, true);
     root.__frame = false;
   };
 }
@@ -81,7 +81,7 @@ function leaveField(event) {
 
 // A shortcut is ignored in every field, so also where an answer was chosen, which takes no text.
 function goOn(event) {
-  if (event.key !== 'Enter' || event.repeat || !event.target.matches?.('main input:is([type=radio], [type=checkbox])')) return;
+  if (event.key !== 'Enter' || event.repeat || !event.target.matches?.('[data-testid=stMain] :is([type=radio], [type=checkbox])')) return;
   document.querySelector('.st-key-question_next button:enabled')?.click();
 }
 
