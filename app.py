@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.server import assets, door, first_picture, headers, visitors
+from pages.shared.server import assets, computing, door, first_picture, headers, visitors
 from pages.shared.state import run
 
 
@@ -20,6 +20,7 @@ def warm_up() -> None:
     """Compute the first picture while browsers show the stored one; compress what they load."""
     from pages.parts.explore import scene  # by a thread: the server answers meanwhile
 
+    computing.use_workers()
     assets.assets().draw_first(first_picture.script(scene.first_figure()))
     assets.assets().pack()
     run.warm_up()

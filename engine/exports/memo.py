@@ -99,24 +99,9 @@ def study_memo(
     link: str = "",
     rule: float | None = None,
 ) -> str:
-    """A decision about a study with sites, on one printed page.
+    """A decision about a study with sites, on one printed page of HTML that stands alone.
 
-    Parameters
-    ----------
-    answer : Decision
-        From `engine.topics.decision.answer`.
-    prices : sequence of TrustPrice, optional
-        Budgets under the four kinds of trust, as `engine.topics.decision.trust.prices` lists them.
-    author, date, link : str
-        Who signs it, the day, and the address of the same study, which begins with a slash if no
-        server of that name is known to others; left out where empty.
-    rule : float, optional
-        The most ε by a rule of one's own.
-
-    Returns
-    -------
-    str
-        HTML that stands alone.
+    What is empty is left out; `rule` is the most ε by a rule of one's own.
     """
     profile, chosen = answer.profile, answer.chosen
     chart_title, picture = charts.on_paper(answer)

@@ -41,7 +41,7 @@ from engine.numerics.regressor_maps import RegressorMap
 Index = NDArray[np.int64]
 MOST_COLUMNS = 3  # for which a pass of its own costs less than what several passes would share
 _LANES = 64
-_BLOCK, _SHARED = 512, 2048  # curves, to stay in cache; those at common times take less
+_BLOCK, _SHARED = 512, 4  # curves, to stay in cache; times as many at common times take as much
 _OBSERVATIONS, _TOGETHER = 500_000, 1000  # of a block, and of each curve, worked on at once
 _DENSE = 1.5  # observations for each function, from which sums are smaller
 _SAME_TIME = 1e-9  # how near an observation at a stated time is to it
@@ -85,24 +85,19 @@ class CurveDeviations(Deviations):
         basis: Basis,
         design: Design | None,
         is_single: bool = False,
+        block: int = _BLOCK,
     ) -> CurveDeviations:
         """Choose for every curve how its deviation is computed; without a law of times all alike.
 
-        Parameters
-        ----------
-        times, values : (N,)
-            Observations in unit scale, curve after curve.
-        counts : (curves,)
-            Observations of each curve; they sum to N.
-        is_single : bool
-            True to solve for those with few observations in single precision.
+        Observations (N,) are in unit scale, curve after curve. If `is_single`, curves with few of
+        them are solved for in single precision. `block` curves at most are worked on at once.
         """
         starts = np.cumsum(counts) - counts
         parts = list[CurveBlock]()
         for m in np.unique(counts[counts > 0]).tolist():
             mine = np.flatnonzero(counts == m)
             if design is None:
-                for places in in_lanes(mine, m):
+                for places in in_lanes(mine, m, block):
                     t, y = (rows_of(each, starts, places, m) for each in (times, values))
                     parts.append(PlainBlock.of(places, t, y, basis, np.eye(basis.size)))
                 continue
@@ -110,10 +105,10 @@ class CurveDeviations(Deviations):
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
                 is_shared = _is_at(times, starts, mine, np.array(design.times))
-            for places in in_lanes(mine[is_shared], m, _SHARED):
+            for places in in_lanes(mine[is_shared], m, _SHARED * block):
                 y = rows_of(values, starts, places, m)
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
-            for places in in_lanes(mine[~is_shared], m):
+            for places in in_lanes(mine[~is_shared], m, block):
                 if m <= _DENSE * basis.size:
                     parts.append(
                         KernelBlock(inverse, places, times, values, starts, m, basis, is_single)
@@ -422,7 +417,7 @@ def are_numbers(times: Array, values: Array) -> NDArray[np.bool_]:
 def _is_at(array: Array, starts: Index, curves: Index, stated: Array) -> NDArray[np.bool_]:
     """True for curves whose observations are at the stated times, one at each, in order."""
     is_at = np.empty(len(curves), dtype=bool)
-    for some in blocks_of(len(curves), _SHARED):
+    for some in blocks_of(len(curves), _SHARED * _BLOCK):
         rows = _rows_as_read(array, starts, curves[some], len(stated))
         is_at[some] = (np.abs(rows - stated) <= _SAME_TIME).all(axis=1)
     return is_at

@@ -128,13 +128,7 @@ class Request:
 
 
 def checked(text: str) -> tuple[dict[str, Any], str]:
-    """Check a request as far as that can be done without its file, and return it with its name.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is unknown, missing or out of range.
-    """
+    """Check a request as far as possible without its file, and return it with its name."""
     from engine.release import certified  # on first use: pages that read no request need no ledger
 
     plain = checked_object(json_of(text, "request"), "request", _KEYS)
@@ -159,19 +153,9 @@ def checked(text: str) -> tuple[dict[str, Any], str]:
 
 
 def from_json(text: str, folder: Path, resources: Resources | None = None) -> tuple[Request, ...]:
-    """Read a request for one release, or for one of each of several groups.
+    """Read a request for one release, or for one of each of several groups unless one is named.
 
     Tables of any size are read with these resources, or the usual ones.
-
-    Returns
-    -------
-    tuple of Request
-        Several where "groups" are stated and none of them is named.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is unknown, missing or out of range, or what is wrong with the file.
     """
     plain, name = checked(text)
     leave_out = _leaves_out(plain)
@@ -277,13 +261,7 @@ class StatedFacts(NamedTuple):
 
 
 def stated_in(text: str) -> StatedFacts:
-    """Read the public facts of a request, such as the settings that are saved with a release.
-
-    Raises
-    ------
-    InputError
-        If it is no such file, or states nothing of one: public data bring their facts along.
-    """
+    """Read the public facts of a request, such as the settings that are saved with a release."""
     plain = checked_object(json_of(text, "settings"), "settings", _KEYS)
     parsing.check_version(plain)
     data = checked_object(plain.get("data", {}), "data")
@@ -361,11 +339,6 @@ def _are_stored(
     """True if a table is read in batches, and its method can.
 
     It is if it is large, in several files, or read by workers.
-
-    Raises
-    ------
-    InputError
-        If it is, and its method cannot.
     """
     is_one = len(files) == 1 and not files[0].partition
     can = mechanism.reads_any_size and (
@@ -392,13 +365,7 @@ def stored(
     mechanism: Mechanism,
     resources: Resources | None = None,
 ) -> UploadedData[Data]:
-    """Return the curves of files of any size, read in blocks, or one time of each person there.
-
-    Raises
-    ------
-    InputError
-        As `uploaded`; if there is too little room, or a file is broken or changes meanwhile.
-    """
+    """Return the data of files of any size: curves in blocks, or one time of each person."""
     reading = data_sections.reading_in(data)
     resources, task = resources or Resources.usual(), mechanism.main_task
     if task.data is DataType.EVENTS:
@@ -427,30 +394,15 @@ def uploaded(
 ) -> UploadedData[Data]:
     """Return the curves, people with times or records of a file, as the method takes them.
 
-    Parameters
-    ----------
-    data : mapping
-        Its complete reading, and what is stated of it; keys as `keys_of` lists.
-    facts : PublicFacts, optional
-        Facts that hold in place of those in `data`.
-
-    Raises
-    ------
-    InputError
-        If the reading has a gap, a line is outside it, or a fact is missing.
+    `data` has the complete reading and what is stated, with keys as `keys_of` lists; `facts` hold
+    in place of those.
     """
     people = read_people(content, data_sections.reading_in(data))
     return _section(mechanism).upload(people, data, mechanism.main_task, facts)
 
 
 def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
-    """Return what is stated of data, before any file is looked at; keys as `keys_of` lists.
-
-    Raises
-    ------
-    InputError
-        If the reading has a gap, or a fact is missing or makes no sense.
-    """
+    """Return what is stated of data, before any file is looked at; keys as `keys_of` lists."""
     reading = data_sections.reading_in(data)
     checked_object(data, "data", keys_of(mechanism))
     return _section(mechanism).facts(data, reading, mechanism.main_task)

@@ -23,7 +23,7 @@ from engine.core.errors import InputError, brief
 from engine.running.partitions import LostWorkersError
 from engine.running.workers import WorkerDied
 
-_PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
+_PATIENCE = 10.0  # seconds for a scheduler to answer and for a first worker to be there
 # Left to itself, Dask has its workers give memory back after every array, which doubles the time.
 _HOW = (
     "In the folder of this project, start `PYTHONPATH=. dask scheduler` on one machine and "
@@ -97,15 +97,13 @@ class DaskExecutor(Executor):
         self._client.close()
 
 
-def connect(address: str, is_private: bool = False) -> DaskExecutor:
-    """The executor of a Dask scheduler, by TLS where the settings of Dask name certificates.
+def connect(address: str, is_private: bool = False, patience: float | None = None) -> DaskExecutor:
+    """Return the executor of a Dask scheduler, by TLS where Dask's settings name certificates.
 
-    Raises
-    ------
-    InputError
-        If no scheduler answers, a worker is not like this machine, or tasks are of private data and
-        would leave this machine without TLS.
+    Refuse a scheduler that is silent for `patience` seconds, workers unlike this machine, and, for
+    private data, a cluster that is elsewhere without TLS.
     """
+    patience = _PATIENCE if patience is None else patience
     try:
         from distributed import Client
         from distributed.comm.addressing import parse_host_port
@@ -127,14 +125,14 @@ def connect(address: str, is_private: bool = False) -> DaskExecutor:
     try:
         client = Client(
             f"tcp://{address}" if security is None else f"tls://{address}",
-            timeout=_PATIENCE,
+            timeout=patience,
             set_as_default=False,
             security=security,
         )
     except (OSError, ValueError):  # refused or timed out
         raise _silent(address) from None
     try:
-        _refuse_unlike(client, address)
+        _refuse_unlike(client, address, patience)
         if is_private and security is None and not all(map(_is_at_home, client.nthreads())):
             raise _unguarded()
         return DaskExecutor(client)
@@ -178,16 +176,16 @@ def _unguarded() -> InputError:
     )
 
 
-def _refuse_unlike(client: Any, address: str) -> None:
+def _refuse_unlike(client: Any, address: str, patience: float) -> None:
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
+        client.wait_for_workers(1, timeout=patience)
     except TimeoutError:
         raise InputError(
             f"The scheduler at {brief(address)} has no workers.", field="executor", hint=_HOW
         ) from None
     try:
         replies = client.run(surroundings)
-        client.submit(surroundings, pure=False).result(_PATIENCE)  # passes through the scheduler
+        client.submit(surroundings, pure=False).result(patience)  # passes through the scheduler
     except Exception as problem:
         raise InputError(
             f"The scheduler or a worker cannot load this project ({type(problem).__name__}).",

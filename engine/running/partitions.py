@@ -56,10 +56,7 @@ class HomeExecutor(Executor):
 def make(description: str) -> Executor | None:
     """Make the executor of real data: "processes:N" or "dask://host:port"; None for "serial".
 
-    Raises
-    ------
-    InputError
-        As `executors.make`; if data would go to other machines without encryption.
+    Refuse where data would go to other machines without encryption.
     """
     kind, _, where = description.partition(":")
     if kind == "dask" and where.startswith("//"):
@@ -80,15 +77,8 @@ def mapped(
 ) -> list[R]:
     """Do the same work for each partition, and list the results in their order.
 
-    Parameters
-    ----------
-    advance : callable
-        Takes note of partitions that are done.
-
-    Raises
-    ------
-    LostWorkersError
-        If workers ended too often, or the scheduler was lost.
+    `advance` notes partitions that are done. `LostWorkersError` says that workers ended too often,
+    or that the scheduler was lost.
     """
     submit = getattr(executor, "submit_at", None)
 

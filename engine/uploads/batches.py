@@ -83,13 +83,7 @@ def batches(
 
 
 def beginning_of(file: TableFile) -> bytes:
-    """Return a small table of the first lines of a file, to propose how all of it is read.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, or one line is as long as all that is looked at.
-    """
+    """Return a small table of the first lines of a file, to propose how all of it is read."""
     packing = file.packing
     if packing.is_typed:
         table = TypedTable(file.path, packing)

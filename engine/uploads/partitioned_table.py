@@ -89,13 +89,7 @@ class PartitionedTable:
         site: int | None = None,
         with_ids: bool = False,
     ) -> list[R]:
-        """Apply a function to the curves of each partition, or to those of a site there.
-
-        Raises
-        ------
-        InputError
-            If a file changed since it was read, or workers were lost.
-        """
+        """Apply a function to the curves of each partition, or to those of a site there."""
         check_unchanged(self.files)
         work = _Pass(function, site, with_ids)
         return by_workers(work, list(zip(self.partitions, self._kept, strict=True)), self.executor)
@@ -122,11 +116,7 @@ def table_of_files(
 ) -> StoredTable | PartitionedTable:
     """Read the curves of files of any size, here or by the workers.
 
-    Raises
-    ------
-    InputError
-        As `stored_table.read_table`; if nothing is observed, or a site has nobody; if people are
-        in several partitions.
+    Refuse what `stored_table.read_table` does, sites with nobody, and people in several partitions.
     """
     if resources.executor is None:
         table = read_table(files, reading, resources)

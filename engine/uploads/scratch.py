@@ -36,13 +36,7 @@ class Resources:
     def usual(
         cls, memory: int | None = None, folder: str | None = None, executor: Executor | None = None
     ) -> Resources:
-        """Half of the free memory, at most 2 GB, and the folder of the system, unless stated.
-
-        Raises
-        ------
-        InputError
-            If the memory is too little, or there is no such folder.
-        """
+        """Half of the free memory, at most 2 GB, and the folder of the system, unless stated."""
         usual = int(min(MOST_MEMORY, max(LEAST_MEMORY, _SHARE * _free_memory())))
         stated = usual if memory is None else memory
         if stated < LEAST_MEMORY:
@@ -59,13 +53,7 @@ class Resources:
         return cls(stated, path, executor)
 
     def check_room(self, needed: int) -> None:
-        """Refuse what has no room on the disk.
-
-        Raises
-        ------
-        InputError
-            With how much is needed and how much is free.
-        """
+        """Refuse what has no room on the disk."""
         free = shutil.disk_usage(self.folder).free
         if needed > free:
             raise InputError(
@@ -82,13 +70,7 @@ class Resources:
 
 @contextmanager
 def noticing_full_disks() -> Iterator[None]:
-    """Refuse to go on where the disk of the scratch folder is full.
-
-    Raises
-    ------
-    InputError
-        If it is.
-    """
+    """Refuse to go on where the disk of the scratch folder is full."""
     try:
         yield
     except OSError as problem:

@@ -60,12 +60,6 @@ class UploadedData(Source[D]):
         return self.reading is not None and self.reading.unit != "person"
 
     @property
-    def list_of_ids(self) -> str:
-        """The list that the ids come from, as a register; empty where nobody said."""
-        person = None if self.reading is None else self.reading.person
-        return "" if person is None else person.list
-
-    @property
     def doubts(self) -> tuple[str, ...]:
         """Signs that the file differs from its declaration; for its holder alone."""
         return ()

@@ -121,13 +121,7 @@ class Summary:
         )
 
     def check(self) -> None:
-        """Refuse files without an observation, and sites without people.
-
-        Raises
-        ------
-        InputError
-            If there is such a site, or no observation.
-        """
+        """Refuse files without an observation, and sites without people."""
         if not self.n_observations:
             raise nothing_known()
         if number := self.people.count(0):
@@ -183,13 +177,7 @@ class StoredTable:
         return [function(self.tables(site, with_ids))]
 
     def tables(self, site: int | None = None, with_ids: bool = False) -> Iterator[CurveTable]:
-        """Yield all curves in tables of some of them, or those of a site, which is the only one.
-
-        Raises
-        ------
-        InputError
-            If a file changed since it was read.
-        """
+        """Yield all curves in tables of some of them, or those of a site, which is the only one."""
         check_unchanged(self.files)
         first, advance = 0, stage("Curves", self.n_curves if self.kept is None else len(self.kept))
         for curves in self.read(with_ids):
@@ -266,13 +254,7 @@ class _KeptCurves:
 
 
 def read_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
-    """Read the curves of files of any size.
-
-    Raises
-    ------
-    InputError
-        As `people.read` and `records.part_of_curves`; if there is no room, or a file changed.
-    """
+    """Read the curves of files of any size."""
     reading.complete()
     if "group" in reading.columns:
         raise InputError(

@@ -59,10 +59,6 @@ def slider(page: Page) -> Locator:
     return page.locator("#e")
 
 
-def drawn_budget(page: Page) -> int:
-    return int(slider(page).evaluate("e => e.getRootNode().host.dataset.budget"))
-
-
 def server_says(page: Page) -> Locator:
     return page.get_by_text("server budget")
 

@@ -175,33 +175,6 @@ def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     assert page.problems == []
 
 
-_WATCH = """() => {
-    window.shown = [];
-    const look = () => window.shown.push([
-        document.body.innerText.includes('For the earlier inputs'),
-        document.querySelector('[data-testid=stAlertContentSuccess]')?.innerText ?? '']);
-    new MutationObserver(look).observe(
-        document.body, {subtree: true, childList: true, characterData: true});
-}"""
-
-
-@pytest.mark.slow
-def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server, arrive):
-    page = arrive("/learn")
-    page.goto(f"{server.url}/plan?s=c-sparse_curves~c.n_curves-150~target-1")
-    expect(page.get_by_text("is enough for an error")).to_be_visible()
-    page.evaluate(_WATCH)
-    people = page.locator(".st-key-w_plan_people input").first
-    people.fill("160")
-    people.press("Enter")
-    expect(page.get_by_test_id("stAlertContentSuccess")).to_contain_text("with 160 people")
-    result = page.evaluate("window.shown")
-    assert any(is_earlier for is_earlier, _ in result)
-    assert not any(green for is_earlier, green in result if is_earlier)
-    first = next(k for k, (is_earlier, _) in enumerate(result) if is_earlier)
-    assert not any("with 150 people" in green for _, green in result[first:])
-
-
 @pytest.mark.slow
 def test_back_leads_from_a_page_of_the_menu_to_the_page_before_with_its_study(arrive):
     study = "c-sparse_curves~c.mean-growth~c.n_curves-120~target-3"

@@ -43,9 +43,8 @@ def is_the_same(stored, computed):
 
 
 @pytest.fixture
-def computed_here(monkeypatch):
-    """In this process, from as many data sets as on a server; nothing of it is left to other tests."""
-    monkeypatch.setattr(run, "use_workers", lambda: None)
+def computed_here():
+    """From as many data sets as on a server; nothing of it is left to other tests."""
     run.forget()
     yield
     run.forget()

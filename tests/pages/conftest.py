@@ -1,7 +1,8 @@
 """What all tests of pages share."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -9,6 +10,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 
 from pages.shared.server.jobs import jobs
+from pages.shared.state import run
 from tests.conftest import fewer_data_sets
 from tests.few import VERY_FEW_DATA_SETS
 
@@ -47,3 +49,14 @@ def _who_leaves_waits_for_nothing() -> Iterator[None]:
     yield
     for job in list(jobs()._waiting):
         job.stop()
+
+
+@pytest.fixture
+def simulating(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put something around what pages ask the engine for; it gets the usual way to ask first."""
+
+    def put(around: Callable[..., Any], name: str = "computed") -> None:
+        usual = getattr(run, name)
+        monkeypatch.setattr(run, name, lambda *asked, **more: around(usual, *asked, **more))
+
+    return put

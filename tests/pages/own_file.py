@@ -19,6 +19,11 @@ def bring(monkeypatch, content, name="own.csv"):
         else (content.encode() if isinstance(content, str) else files.csv(content))
     )
     file = SimpleNamespace(file_id=str(hash(content)), name=name, getvalue=lambda: content)
+    holds(monkeypatch, file)
+
+
+def holds(monkeypatch, file):
+    """Have this in the uploader from the next run on; None as in a dialog that is opened again."""
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from engine.language import numbers
 from engine.language.grammar import escape
-from engine.language.numbers import in_unit
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites.site_table import SiteRow
 from engine.uploads.facts import declare
@@ -20,6 +19,7 @@ from pages.shared.state.pins import Pin
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, upload_of, visit
+from tests.pages.reading import error_in_lab
 from tests.sentences import of_topic
 
 wording = of_topic("compare")
@@ -257,9 +257,9 @@ def test_a_pin_has_the_sites_of_its_table_and_says_what_the_strip_says(few_data_
     token = links.encode(settings.Settings(sites=rows))
     brief = pin_cards.pinned_facts(Pin("A", "lab", token)).brief
     at = visit("lab", token)
-    here, beside = strip(at), {metric.label: metric.value for metric in at.metric}
+    here = strip(at)
     assert brief.people == 500
-    assert beside["Error"] == in_unit(brief.error, brief.error_unit)
+    assert error_in_lab(at) == numbers.error(brief.error, brief.error_unit, brief.within)
     assert here["budgets"][here["budget"]]["chip"] == brief.budgets
 
 

@@ -56,10 +56,10 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
 
 
 @pytest.mark.slow
-def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
+def test_another_target_or_confidence_needs_no_further_simulation(simulating):
     at = visit("decide", SMALL)
     before, simulated = memo(at), []
-    monkeypatch.setattr(run, "computed", lambda *asked, **_: simulated.append(asked))
+    simulating(lambda _, *asked, **more: simulated.append(asked))
     at.text_input(key="w_target").set_value("2.0").run()
     assert "target-2" in link(at) and memo(at) != before
     at.selectbox(key="w_confidence").set_value("10").run()
@@ -589,26 +589,21 @@ def test_only_the_browsers_back_leads_to_an_address_that_it_has_not_replaced_yet
     assert at.session_state.settings.source.n_curves == 250 and at.query_params["s"] == before
 
 
-def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(monkeypatch):
+def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(simulating):
     token = "c-sparse_curves~target-1~sites-{}_400_6_1__Small_20_6_1__Middle_60_6_1"
     visit("decide", token.format("Large"))
-    computed, asked = run.computed, []
-    monkeypatch.setattr(
-        run,
-        "computed",
-        lambda key, *call, **more: (asked.append(key), computed(key, *call, **more))[1],
-    )
+    asked = []
+    simulating(lambda usual, key, *call, **more: asked.append(key) or usual(key, *call, **more))
     wording.found("capital people", memo(visit("decide", token.format("Capital"))), 400, 480)
     assert asked == []
 
 
-def test_the_study_of_the_first_visit_is_known_from_the_start(monkeypatch):
+def test_the_study_of_the_first_visit_is_known_from_the_start(simulating):
     """Nothing but masked sums, which one site refuses at once, is left to be simulated."""
     run.forget()
-    monkeypatch.setattr(run, "use_workers", lambda: None)
     run.warm_up()
     asked = []
-    monkeypatch.setattr(run, "computed", lambda *call, **_: asked.append(call[1].__name__))
+    simulating(lambda *call, **more: asked.append(call[2].__name__))
     at = visit("decide")
     assert not asked and not at.error
     prices = [face.split("**")[1] for face in at.segmented_control(key="w_noise").options]

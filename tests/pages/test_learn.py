@@ -12,6 +12,8 @@ from engine.core.errors import InputError
 from engine.lessons import heading, lessons, plan, store, stored_errors, work
 from engine.lessons.coin_flip import CoinFlip
 from pages.parts.learn import lesson as lesson_cards
+from pages.parts.learn import path as path_cards
+from pages.parts.learn import pupil as pupil_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess, lesson_tiles
 from pages.shared.server import class_door, classroom
@@ -50,16 +52,12 @@ SAID = {}  # by the browser, in one run
 @pytest.fixture(autouse=True)
 def browser(monkeypatch):
     """The framework's tester would say for ever what a browser says once."""
-    real = guess._component
-    monkeypatch.setattr(
-        guess, "_component", lambda key, **more: {**real(key=key, **more), **SAID.pop(key, {})}
-    )
-    drawn = lesson_tiles._component
-    monkeypatch.setattr(
-        lesson_tiles,
-        "_component",
-        lambda key, **more: {**drawn(key=key, **more), **SAID.pop(key, {})},
-    )
+    for module in (guess, lesson_tiles):
+
+        def drawn(key, usual=module._component, **more):
+            return {**usual(key=key, **more), **SAID.pop(key, {})}
+
+        monkeypatch.setattr(module, "_component", drawn)
 
 
 def report(at, key, **said):
@@ -225,10 +223,8 @@ def school(monkeypatch):
     monkeypatch.setenv(class_door.ADDRESSES_NAME, "off")
     clock = {"now": 0.0}
     rooms = Classrooms(lambda: clock["now"])
-    for module in (slides, lesson_cards.slides, classroom):
+    for module in (slides, pupil_cards, path_cards, classroom):
         monkeypatch.setattr(module, "CLASSROOMS", rooms)
-    for part in ("pupil", "path"):
-        monkeypatch.setattr(f"pages.parts.learn.{part}.CLASSROOMS", rooms)
     return rooms, clock
 
 

@@ -4,7 +4,6 @@ import dataclasses
 import re
 
 import pytest
-import streamlit as st
 
 from engine.language import odds_words
 from engine.rates import rates
@@ -17,7 +16,7 @@ from engine.topics.planning.answer import DIALS, PlannedStudy, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import PRESETS
-from pages.shared.state import links, run, settings
+from pages.shared.state import links, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, typed, words
@@ -187,34 +186,6 @@ def test_public_curves_are_planned_with_by_their_twin():
     at = visit("plan", "c-sea_temperature~unknown-error~epsilon-8")
     wording.found("planned simulated twin", words(at))
     assert not at.exception
-
-
-@pytest.mark.slow
-def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(monkeypatch):
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
-    answer = at.success[0].value
-    assert "with 150 people" in answer  # every answer names its inputs
-    other = run.answer
-    monkeypatch.setattr(
-        run,
-        "answer",
-        lambda function, *asked, **options: (
-            st.stop() if function is plan else other(function, *asked, **options)
-        ),
-    )  # computing
-    at.text_input(key="w_plan_people").set_value("151").run()
-    assert not at.success and not at.error
-    (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
-    assert gray.startswith(":gray[") and "with 150 people" in gray
-    assert answer.split("**")[1] in gray
-
-
-@pytest.mark.slow
-def test_a_known_answer_is_shown_without_a_gray_one_between():
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
-    at.run()
-    assert at.success
-    wording.missing("earlier inputs", words(at))
 
 
 # -- Rates ----------------------------------------------------------------------------------

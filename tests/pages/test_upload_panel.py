@@ -5,7 +5,6 @@ import re
 
 import pandas as pd
 import pytest
-import streamlit as st
 
 from engine.core.types import Budget, Sizes
 from engine.language.numbers import in_unit
@@ -29,6 +28,7 @@ from tests.pages.own_file import (
     confirm,
     dropped,
     fill,
+    holds,
     is_open,
     key_of,
     onward,
@@ -372,25 +372,36 @@ def test_several_curves_of_a_person_are_averaged_so_that_the_person_is_protected
     assert len(at.session_state["upload_draft"].observations.counts) == 30
 
 
-def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
-    asked, usual = [], own_files.computed
+@pytest.fixture
+def reading(monkeypatch):
+    """Put something around the reading of files, which it gets first."""
 
-    def computed(key, reader, *arguments, bounds):
+    def put(around):
+        usual = own_files.computed
+        monkeypatch.setattr(own_files, "computed", lambda *a, **k: around(usual, *a, **k))
+
+    return put
+
+
+def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch, reading):
+    asked = []
+
+    def computed(usual, key, reader, *arguments, bounds):
         asked.append((getattr(reader, "func", reader).__name__, bounds.seconds))
         return usual(key, reader, *arguments, bounds=bounds)
 
-    monkeypatch.setattr(own_files, "computed", computed)
+    reading(computed)
     at = ran(dropped(monkeypatch, GROWTH))
     assert sorted(asked) == [("first_look", 5), ("likely_task", 5), ("propose", 5)]
     confirm(at)
     assert asked[3:] == [("observations_of", 5)]
 
 
-def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
+def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch, reading):
     def computed(*_, **__):
         raise own_files.Ended("memory")
 
-    monkeypatch.setattr(own_files, "computed", computed)
+    reading(computed)
     bring(monkeypatch, GROWTH)
     at = visit("explore", upload_open=True)
     wording.found("file needs seconds", said(at), 5)
@@ -643,7 +654,7 @@ def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish
     wording.found("preview simulated data", [header.value for header in at.header], 2)
     assert "own.csv" in words(at)
     assert "0 to 300" in words(at)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
+    holds(monkeypatch, None)
     at.button(key="change_step_1").click().run()
     assert "own.csv" in words(at)
     assert onward(onward(at)).text_input(key="upload_value_high").value == "300"

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-import streamlit as st
 
 from engine.release import ledger
 from tests import files
@@ -13,6 +12,7 @@ from tests.pages.own_file import (
     confirm,
     dropped,
     fill,
+    holds,
     is_open,
     onward,
     question,
@@ -165,7 +165,7 @@ def test_a_detail_that_comes_back_with_its_answer_is_told_to_the_browser(monkeyp
 def test_a_file_that_the_uploader_forgot_is_named_and_can_be_removed(monkeypatch):
     at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
     assert ": own.csv" not in words(at)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # as in a dialog opened again
+    holds(monkeypatch, None)
     ran(at)
     assert ": own.csv" in words(at)
     at.button(key="remove_file").click()

@@ -310,11 +310,10 @@ def test_workers_with_other_versions_are_refused(pool, address, monkeypatch):
         pool.submit(process_id).result(PATIENCE)
 
 
-def test_a_cluster_that_is_not_there_is_refused_with_what_to_do(monkeypatch):
-    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
+def test_a_cluster_that_is_not_there_is_refused_with_what_to_do():
     for address in ("127.0.0.1:9", "nowhere", ""):
         with pytest.raises(InputError, match=r"No Dask scheduler answers.*dask worker"):
-            cluster.connect(address)
+            cluster.connect(address, patience=0.5)
 
 
 def test_a_missing_extra_is_refused_with_what_to_do(monkeypatch):

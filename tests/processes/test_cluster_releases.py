@@ -40,14 +40,13 @@ def test_a_release_by_dask_workers_has_the_bits_of_one_process(address, tmp_path
     assert len(passes) > 3
 
 
-def test_real_data_leave_this_machine_by_tls_alone(monkeypatch):
-    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
+def test_real_data_leave_this_machine_by_tls_alone():
     for address in ("192.0.2.1:8786", "scheduler.example:8786", "[2001:db8::1]:8786"):
         with pytest.raises(InputError, match="TLS"):
             partitions.make(f"dask://{address}")
     for address in ("127.0.0.1:9", "localhost:9", "[::1]:9"):
         with pytest.raises(InputError, match="No Dask scheduler answers"):
-            partitions.make(f"dask://{address}")
+            cluster.connect(address, is_private=True, patience=0.5)
 
 
 def test_workers_on_other_machines_need_tls_behind_a_scheduler_on_this_one(address, monkeypatch):

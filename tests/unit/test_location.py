@@ -10,7 +10,6 @@ from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.filters import Combined, Independent, Joint
 from engine.mechanisms.families.adaptive.location import SiteDeviations, locate
 from engine.numerics.bases import Basis
-from engine.numerics.clipping import clipped_averages
 from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.deviations import (
     AffineDeviations,
@@ -120,14 +119,12 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     assert np.allclose(moments, np.einsum("rclk,rcmk->rclm", x, x) / 5)
 
 
-def test_results_do_not_depend_on_how_the_work_is_cut_into_blocks(monkeypatch):
+def test_results_do_not_depend_on_how_the_work_is_cut_into_blocks():
     moments, *_ = curves()
     centres = np.random.default_rng(4).normal(size=(2, 3, 4))
     args = (plain(moments), centres, np.ones_like(centres), np.ones((2, 3)))
     whole = averages(*args, *KINDS)
-    monkeypatch.setattr(clipped_averages, "_BLOCK", 20)
-    monkeypatch.setattr(clipped_averages, "_FEW", 2)
-    for each, of_whole in zip(averages(*args, *KINDS), whole, strict=True):
+    for each, of_whole in zip(averages(*args, *KINDS, block=20, few=2), whole, strict=True):
         assert np.allclose(each, of_whole, rtol=1e-9, atol=1e-11)
 
 

@@ -36,36 +36,24 @@ def averages(
     radius: Array,
     *kinds: Statistic,
     moments_radius: Array | None = None,
+    block: int = _BLOCK,
+    few: int = _FEW,
 ) -> list[Array]:
     """Average clipped deviations ψ(h_i(a)) in one pass over the curves.
 
     Replacing one of n curves moves a location by δ with ‖δ/d‖₂ ≤ 2c/n, sizes by √2 c/n, both
     together by 2c/n, and second moments for a radius m by √2 m²/n in Frobenius norm; for a location
     with second moments see `engine.numerics.exact_sums`. Each curve adds (0, 0), (1, 0) or (0, 1)
-    to the shares beyond, two of which are at most √2 apart.
-
-    Parameters
-    ----------
-    centres : (repeats, columns, p)
-        a, a column for every budget and draw.
-    shape : (repeats, columns, p)
-        d > 0, in the units of the deviations.
-    radius : (repeats, columns)
-        c > 0, in units of the shape.
-    moments_radius : (repeats, columns), optional
-        m; default: c.
-
-    Returns
-    -------
-    list of array
-        (repeats, columns, p) of a location or of sizes; (…, p, p) of moments, in units of the
-        shape; (…, 2) of the shares beyond; (…, 1) of sides.
+    to the shares beyond, two of which are at most √2 apart. Centres a and shapes d > 0 are
+    (repeats, columns, p), radii c > 0 in units of the shape. Results are (repeats, columns, p) of a
+    location or of sizes, (…, p, p) of moments in units of the shape, (…, 2) of the shares beyond,
+    (…, 1) of sides. `block` entries are worked on at once, but `few` curves at least.
     """
     narrow = radius if moments_radius is None else moments_radius
     columns, arguments = centres.shape[1], [centres, shape, radius, narrow]
     if deviations.is_common and all((each == each[:, :1]).all() for each in arguments):
         arguments = [each[:, :1] for each in arguments]  # one answer for all columns
-    most = _most_curves(deviations, arguments[0])
+    most = _most_curves(deviations, arguments[0], block, few)
     if isinstance(deviations, StreamedDeviations):
         parts = deviations.of_parts(ClippedSums(tuple(arguments), kinds, most))
         pieces = [[merged(of_kind) for of_kind in zip(*filter(None, parts), strict=True)]]
@@ -74,7 +62,7 @@ def averages(
             ClippedSums(tuple(each[repeats] for each in arguments), kinds, most)(
                 [deviations], repeats
             )
-            for repeats in _repeats(deviations, arguments[0])
+            for repeats in _repeats(deviations, arguments[0], block)
         ]
     means = []
     for k, kind in enumerate(kinds):
@@ -108,18 +96,18 @@ class ClippedSums:
         return totals
 
 
-def _repeats(deviations: Deviations, centres: Array) -> Iterator[slice]:
+def _repeats(deviations: Deviations, centres: Array, block: int) -> Iterator[slice]:
     """Cut repeats into blocks that stay in cache."""
     repeats, columns, size = centres.shape
-    tall = max(1, _BLOCK // (size * columns * max(deviations.n_curves, 1)))
+    tall = max(1, block // (size * columns * max(deviations.n_curves, 1)))
     for first in range(0, repeats, tall):
         yield slice(first, first + tall)
 
 
-def _most_curves(deviations: Deviations, centres: Array) -> int:
+def _most_curves(deviations: Deviations, centres: Array, block: int, few: int) -> int:
     """Count the curves that stay in cache, where one repeat has many.
 
     All columns share one pass over the curves, whose entries are the largest array.
     """
     entries = centres.shape[1] * centres.shape[2]
-    return int(max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK)))
+    return int(max(few, min(block // deviations.entries, _MAX // entries, LARGEST_BLOCK)))

@@ -195,9 +195,11 @@ def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, flo
 
 
 def _error_at(answer: MethodAnswer, accuracy: float) -> float:
-    """Interpolate the error where the attacker has this accuracy, between steps on a log scale."""
+    """Interpolate the error at an accuracy of the attacker, on a log scale unless some are 0."""
     known = np.isfinite(answer.error)
     accuracies, errors = answer.attacker_accuracy[known], answer.error[known]
     if not len(accuracies) or not accuracies.min() <= accuracy <= accuracies.max():
         return float("nan")
+    if not errors.all():  # such as of a flat line whose noise is shrunk away
+        return float(np.interp(accuracy, accuracies, errors))
     return float(np.exp(np.interp(accuracy, accuracies, np.log(errors))))

@@ -278,9 +278,11 @@ def against_risk(
             )
         )
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
-    known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
+    known = [
+        error for _, errors in visible for error in errors[errors > 0]
+    ]  # of any on a log scale
     if known and floor is not None:
-        known.append(float(np.nanmin(floor.errors)))
+        known.append(np.nanmin(floor.errors))
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {
         "data": data,

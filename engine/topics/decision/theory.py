@@ -175,11 +175,7 @@ def theory_of(
 ) -> Theory:
     """Fit the constants to one trusted centre over ε, and predict the errors of the others by them.
 
-    Parameters
-    ----------
-    profiles : mapping of Trust to Profile or InputError
-        The study where each of `NOTIONS` adds the noise, or the refusal; it may be on its way, but
-        for that of one trusted centre.
+    A profile may be a refusal, or on its way; only that of one trusted centre is needed.
     """
     point = _point(rows)
     along = Along(np.array(EPSILON_STEPS), _GRID, lambda epsilon: {**point, "epsilon": epsilon})
@@ -203,11 +199,8 @@ def over_people(
 ) -> tuple[Theory, ...]:
     """Predict errors over the number of people, one theory for each step of ε.
 
-    Parameters
-    ----------
-    profiles : mapping of (Trust, factor) to Profile or InputError
-        The study with each of `FACTORS` times the people. It may be on its way, but for that of one
-        trusted centre with the people there are.
+    Profiles are of the study with each of `FACTORS` times the people. They may be on their way, but
+    for that of one trusted centre with the people there are.
     """
     point = _point(rows)
     weighted = _fitted(mechanism, profiles[Trust.CENTRAL, 1.0], point)

@@ -139,16 +139,6 @@ class MeanAnswer:
         """The budgets at which something would be published: (budgets,)."""
         return np.array([not self.is_refused(k) for k in range(len(self.budgets))])
 
-    def error_at(self, epsilon: float) -> float | None:
-        """Interpolate the error at an ε between budgets on log scales; None beyond them."""
-        known = self.published
-        epsilons = np.array([budget.epsilon for budget in self.budgets])[known]
-        if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
-            return None
-        return float(
-            np.exp(np.interp(math.log(epsilon), np.log(epsilons), np.log(self.study.error[known])))
-        )
-
 
 @dataclass(frozen=True)
 class Draws:

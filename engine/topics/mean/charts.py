@@ -40,14 +40,9 @@ class Method:
     def of(
         cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
     ) -> Method:
-        """Build the line of a mechanism as it is set.
+        """Build the line of a mechanism with errors (budgets,), None if only its look is wanted.
 
-        Parameters
-        ----------
-        errors : (budgets,)
-            None where only its look is wanted.
-        label : str
-            One of its named settings; if empty, the nearest.
+        Without a label it has that of the nearest named settings.
         """
         label = label or mechanism.nearest_preset()[0]
         variant = [name for name, _ in mechanism.offered()].index(label)
@@ -55,15 +50,7 @@ class Method:
 
 
 def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -> Chart:
-    """Draw the curve after each step, less the average without privacy.
-
-    Parameters
-    ----------
-    done : CurveByStep
-        Curves after each step, in response units.
-    times : (points,)
-        In their own unit.
-    """
+    """Draw the curve after each step, less the average without privacy, in response units."""
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
     away = {

@@ -45,13 +45,6 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
     Boundaries are drawn where they separate regimes, and only with all constants one: fitted
     constants move them.
-
-    Parameters
-    ----------
-    along, across : str
-        Symbols of the rate, on the horizontal and on the vertical axis.
-    point : mapping of str to float
-        Values of all symbols, where we are.
     """
     regions = regime_map(weighted, along, across, point, _CELLS)
     terms = weighted.rate.terms
@@ -205,13 +198,7 @@ def _practice_table(each: Sequence[MeasuredSeries], along: Symbol) -> dict[str, 
 
 
 def per_site(sites: DifferingSites) -> Chart:
-    """Draw the four terms of each site's error alone, and the error of all sites together.
-
-    Parameters
-    ----------
-    sites : DifferingSites
-        At one point, in order of their people.
-    """
+    """Draw the four terms of each site's error alone, and the error of all sites together."""
     terms, x = sites.alone(), list(range(1, len(sites.n) + 1))
     size = sites.size()
     whole = float(sites.d**2 * size**2 / sites.by_term(size).sum(axis=0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -16,9 +15,6 @@ from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
-
-_PAGES = Path(__file__).parents[2]
-
 
 # Details that show a setting, for a link that has it and opens no detail.
 OF_SETTINGS = {"shape_question": "shape", "group_size": "several", "population": "several"}

@@ -251,12 +251,9 @@ def chosen() -> Estimand:
 
 
 def line(estimand: Estimand) -> DeltaGenerator:
-    """Draw the scenario in one line, the same on all tabs; it computes nothing.
+    """Draw the scenario in one line, the same on all tabs, and return a place below it.
 
-    Returns
-    -------
-    DeltaGenerator
-        A place at the end of the words below it.
+    It computes nothing.
     """
     with st.container(key="scenario"):
         with st.container(horizontal=True, key="scenario_line"):

@@ -333,10 +333,7 @@ TABS = (
 def show(estimand: Estimand) -> Shown:
     """Show the row of tabs and the content of the open one.
 
-    Returns
-    -------
-    Shown
-        Its heading, and for the drawer options first, then what belongs to the open tab.
+    The drawer has options first, then what belongs to the open tab.
     """
     shown = Shown(estimand.title, [])
     titles = {tab.key: tab.title for tab in TABS}

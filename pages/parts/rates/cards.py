@@ -469,12 +469,6 @@ def by_eye(view: RateAtPoint) -> None:
     )
 
 
-def _heights(view: RateAtPoint) -> str:
-    if view.rate.has_constants:
-        return "Floors are numbers: their heights may be compared with measured squared errors."
-    return "Theory fixes slopes and borders, not heights."
-
-
 def options(view: RateAtPoint) -> None:
     """Draw the rate's own parameters."""
     controls.parameter_form(

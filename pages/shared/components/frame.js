@@ -1,6 +1,6 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
 // frames that scroll can be reached with Tab, Escape in a field does not close the dialog around it, and
-// motion can be declined.
+// motion can be declined; Enter goes on from a question whose answer was just chosen.
 
 const LOOK = 200;                         // ms between two looks at the theme
 
@@ -16,6 +16,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   document.addEventListener('click', remember, true);
   document.addEventListener('keydown', leaveField, true);
   addEventListener('keydown', closeDrawer);
+  document.addEventListener('keydown', goOn, true);   // radio buttons keep it to themselves
   let frame = null;                       // the next one that is drawn: none shows what has yet to be repaired
   const soon = () => { frame ??= requestAnimationFrame(() => { frame = null; repair(); }); };
   const changes = new MutationObserver(soon);
@@ -36,6 +37,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     document.removeEventListener('click', remember, true);
     document.removeEventListener('keydown', leaveField, true);
     removeEventListener('keydown', closeDrawer);
+    document.removeEventListener('keydown', goOn, true);
     root.__frame = false;
   };
 }
@@ -75,6 +77,12 @@ function leaveField(event) {
   if (field.getAttribute('aria-expanded') === 'true') return;   // its list closes alone
   event.stopPropagation();
   dialog.focus();
+}
+
+// A shortcut is ignored in every field, so also where an answer was chosen, which takes no text.
+function goOn(event) {
+  if (event.key !== 'Enter' || event.repeat || !event.target.matches?.('[data-testid=stMain] :is([type=radio], [type=checkbox])')) return;
+  document.querySelector('.st-key-question_next button:enabled')?.click();
 }
 
 // Escape closes the drawer as it closes a dialog; what has the focus keeps it where it means something there.

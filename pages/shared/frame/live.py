@@ -120,16 +120,9 @@ class LiveView(ReleaseView):
         look: object,
         make: Callable[[Any], Chart],
     ) -> None:
-        """Draw a chart that follows the slider.
+        """Draw a chart that follows the slider; `make` draws an answer.
 
-        Parameters
-        ----------
-        key : str
-            Tells the charts of a page apart.
-        look : object
-            What the chart hangs on beside the answer.
-        make : callable
-            From an answer to its chart.
+        The chart hangs on `look` beside the answer; `key` tells the charts of a page apart.
         """
         if not self.pictures:
             if not self.answer.is_refused:

@@ -245,10 +245,7 @@ class ReleaseView(View):
     def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
         """Return the words of the strip at every step of a slider it follows, and the present step.
 
-        Parameters
-        ----------
-        present : Budgeted
-            At the present budget: without such a slider, all there is.
+        `present` is all there is without such a slider.
         """
         return [present], 0
 

@@ -24,7 +24,7 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.topics.mean import answer as mean_topic
 from pages.shared.server import jobs
-from pages.shared.server.computing import computed, use_workers, uses_workers
+from pages.shared.server.computing import computed, uses_workers
 from pages.shared.state import waiting
 from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of
 
@@ -259,7 +259,6 @@ def front_picture() -> mean_topic.MeanAnswer:
     """Return the picture of the front page before any choice."""
     from engine.privacy.failure import usual_delta  # a thread imports this meanwhile
 
-    use_workers()
     front = FRONT_PAGE
     return mean_at_every_step(
         front.source,

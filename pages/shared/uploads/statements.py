@@ -49,13 +49,7 @@ _ANY_SPREAD = 0.1  # of values from 0 to 1, before σ is stated
 
 
 def declared(current: Draft) -> PublicFacts:
-    """Return the facts as they are stated so far.
-
-    Raises
-    ------
-    InputError
-        For the first that is missing, or contradicts another.
-    """
+    """Return the facts as they are stated so far; refuse a missing or contradicted one."""
     if draft.answered(key_of("upload_bounds")) == OF_FILE:
         raise InputError(
             "A range from this file is for exploring only.",

@@ -445,8 +445,17 @@ def _sent(sites: Sequence[SiteDeviations], state: State, step: Step, kind: Stati
     )
 
 
-def _averages(site: SiteDeviations, state: State, *kinds: Statistic, **radii: Array) -> list[Array]:
-    return averages(site.deviations, state.centre, state.shape, state.radius, *kinds, **radii)
+def _averages(
+    site: SiteDeviations, state: State, *kinds: Statistic, moments_radius: Array | None = None
+) -> list[Array]:
+    return averages(
+        site.deviations,
+        state.centre,
+        state.shape,
+        state.radius,
+        *kinds,
+        moments_radius=moments_radius,
+    )
 
 
 def _moments(sites: Sequence[SiteDeviations], state: State, constants: Constants) -> Sent:
