@@ -161,12 +161,12 @@ def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_gues
     answer = planning_words.verdict(found, result.facts)
     assert found.is_possible and at.success[0].value.startswith(answer)
     wording.found("children observations", words(at), 80, 5)
-    wording.found("guessed standard deviation", words(at), 18)
+    wording.found("guessed standard deviation", words(at), 9)
     assert not at.error
     assert "s" not in at.query_params
-    at.text_input(key="w_twin_spread").set_value("6").run()
+    at.text_input(key="w_twin_spread").set_value("30").run()
     assert not at.success[0].value.startswith(answer)
-    wording.found("guessed standard deviation", words(at), 6)
+    wording.found("guessed standard deviation", words(at), 30)
     at.text_input(key="w_twin_spread").set_value("-1").run()
     wording.found("above", [error.value for error in at.error], 0)
 
