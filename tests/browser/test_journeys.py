@@ -62,7 +62,7 @@ def confirmed(page):
 
 
 def state(page):
-    """Public limits as they are proposed, and one trusted centre."""
+    """Public bounds as they are proposed, and one trusted centre."""
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("heading", name="Who is trusted with the data?")).to_be_visible()
     settle(page)
@@ -173,7 +173,7 @@ def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typ
     upload(page, files.csv(files.growth_frame(30, 5)))
     confirmed(page)
     low, dialog = page.locator(".st-key-upload_value_low input"), page.get_by_role("dialog")
-    page.get_by_text("Other limits, with their source").click()
+    page.get_by_text("Other bounds, with their source").click()
     expect(low).to_be_visible()
     settle(page)
     low.fill("60,5")
@@ -198,7 +198,7 @@ def test_limits_that_were_typed_before_the_reading_is_changed_stay(explore):
     upload(page, files.csv(frame))
     confirmed(page)
     low = page.locator(".st-key-upload_value_low input")
-    page.get_by_text("Other limits, with their source").click()
+    page.get_by_text("Other bounds, with their source").click()
     expect(low).to_be_visible()
     settle(page)
     low.fill("60,5")

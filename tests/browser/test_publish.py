@@ -252,7 +252,7 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     asked(page, "When were they measured?")
     somebody.press("Next")
     asked(page, "Between which values can they lie?")
-    page.get_by_text("Other limits, with their source").click()
+    page.get_by_text("Other bounds, with their source").click()
     settle(page)
     somebody.fill("upload_value_high", "210")
     kept = page.wait_for_function(
@@ -267,6 +267,6 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     asked(page, "When were they measured?")
     somebody.press("Next")
     asked(page, "Between which values can they lie?")
-    page.get_by_text("Other limits, with their source").click()
+    page.get_by_text("Other bounds, with their source").click()
     expect(page.locator(".st-key-upload_value_high input")).to_have_value("210")
     assert page.problems == []
