@@ -77,7 +77,7 @@ def uploaded(label: str, example: Example) -> bool:
             )
             st.download_button(
                 "Download the example",
-                example.make(),
+                example.make,
                 _EXAMPLE,
                 "text/csv",
                 on_click="ignore",
