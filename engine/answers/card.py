@@ -36,7 +36,7 @@ _AGAIN = "Write the files of the release again with this version, at no charge."
 def written(curve: ReleasedCurve) -> dict[str, Any]:
     """A released curve as the entry "answers" of a guarantee card, in plain values.
 
-    Of the covariance the lower triangle, rows joined.
+    The lower triangle of the covariance, rows joined.
     """
     facts = curve.facts
     return {

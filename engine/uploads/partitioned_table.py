@@ -31,7 +31,7 @@ from engine.uploads.curves import CurveTable
 from engine.uploads.files import TableFile, check_unchanged
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.scratch import Resources
-from engine.uploads.stored_table import StoredTable, Summary, id_hashes, read_table
+from engine.uploads.stored_table import StoredTable, Summarised, Summary, id_hashes, read_table
 
 R = TypeVar("R")
 _OF_WORKER = 2  # partitions
@@ -59,7 +59,7 @@ class Partition:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedTable:
+class PartitionedTable(Summarised):
     """The curves of all people of some files, as `StoredTable` has them, kept by workers."""
 
     files: tuple[TableFile, ...]
@@ -69,19 +69,6 @@ class PartitionedTable:
     of_partitions: tuple[int, ...]  # people that were read of each
     executor: Executor
     kept: NDArray[np.bool_] | None = field(default=None)  # (n,), partition after partition
-
-    @property
-    def n_curves(self) -> int:
-        return sum(self.people)
-
-    @property
-    def n_observations(self) -> int:
-        return self.summary.n_observations
-
-    @cached_property
-    def sample(self) -> CurveTable:
-        """Some of the people, chosen by a hash of their ids."""
-        return self.summary.shown()
 
     def of_parts(
         self,

@@ -142,17 +142,11 @@ class Summary:
         return replace(curves, spellings=self.spellings)
 
 
-@named_once
-@dataclass(frozen=True, eq=False)
-class StoredTable:
-    """The curves of all people of some files, read anew whenever they are asked for."""
+class Summarised:
+    """A table of which people of each site and a summary are in memory."""
 
-    reading: Reading
-    files: tuple[TableFile, ...]
     summary: Summary
     people: tuple[int, ...]  # of each site
-    read: Callable[[bool], Iterator[CurveTable]]  # all curves anew; with ids or perhaps without
-    kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of reading
 
     @property
     def n_curves(self) -> int:
@@ -166,6 +160,19 @@ class StoredTable:
     def sample(self) -> CurveTable:
         """Some of the people, chosen by a hash of their ids."""
         return self.summary.shown()
+
+
+@named_once
+@dataclass(frozen=True, eq=False)
+class StoredTable(Summarised):
+    """The curves of all people of some files, read anew whenever they are asked for."""
+
+    reading: Reading
+    files: tuple[TableFile, ...]
+    summary: Summary
+    people: tuple[int, ...]  # of each site
+    read: Callable[[bool], Iterator[CurveTable]]  # all curves anew; with ids or perhaps without
+    kept: NDArray[np.bool_] | None = field(default=None)  # (n,), in the order of reading
 
     def of_parts(
         self,

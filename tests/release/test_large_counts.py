@@ -112,7 +112,7 @@ def in_files(table, folder, sizes, kinds, stated=survival, memory=50_000):
     return large.asked(stated("parts"), folder, Resources(memory, folder))
 
 
-def check_same(many, whole):
+def assert_same_counts(many, whole):
     """Same messages, people, contents, and words to the holder."""
     assert isinstance(many.source, StoredEvents) and not isinstance(whole.source, StoredEvents)
     large.assert_same(large.messages(many), large.messages(whole))
@@ -129,7 +129,7 @@ def check_same(many, whole):
 def test_counts_of_files_are_those_of_the_table(stated, tmp_path):
     table = people()
     whole = in_memory(table, tmp_path, stated)
-    check_same(in_files(table, tmp_path, [1] * 5, KINDS, stated), whole)
+    assert_same_counts(in_files(table, tmp_path, [1] * 5, KINDS, stated), whole)
 
 
 @settings(max_examples=25)
@@ -150,14 +150,16 @@ def test_no_order_split_kind_or_memory_changes_a_count(
     if is_sorted:
         shuffled = shuffled.sort_values("id")
     sizes = sizes if len(sizes) > 1 else [*sizes, 1]
-    check_same(in_files(shuffled, folder, sizes, [kind] * len(sizes), stated, memory), whole)
+    assert_same_counts(
+        in_files(shuffled, folder, sizes, [kind] * len(sizes), stated, memory), whole
+    )
 
 
 def test_rising_ids_are_read_without_a_copy_of_the_lines(tmp_path, monkeypatch):
     table = people(2000).sort_values("id")
     whole = in_memory(table, tmp_path)
     monkeypatch.setattr("engine.uploads.buckets.Buckets.add", None)
-    check_same(in_files(table, tmp_path, [1, 2], ["csv", "parquet"]), whole)
+    assert_same_counts(in_files(table, tmp_path, [1, 2], ["csv", "parquet"]), whole)
 
 
 def rows(file):
@@ -168,7 +170,7 @@ def rows(file):
 
 def test_rows_that_are_people_have_no_ids(tmp_path):
     table = people()
-    check_same(
+    assert_same_counts(
         in_files(table, tmp_path, [1, 1], ["csv", "gz"], rows), in_memory(table, tmp_path, rows)
     )
 
@@ -301,7 +303,7 @@ def test_workers_count_as_one_process_does(stated, tmp_path, workers):
     for k in range(5):
         large.written(table[number == k], tmp_path / "parts" / f"{k}.csv")
     many = large.asked(stated("parts"), tmp_path, Resources(50_000, tmp_path, workers))
-    check_same(many, whole)
+    assert_same_counts(many, whole)
 
 
 def test_people_in_several_partitions_are_refused_and_ids_at_two_sites_are_not(tmp_path, workers):
@@ -342,7 +344,7 @@ def test_a_table_beyond_the_size_of_one_in_memory_is_read_in_batches(tmp_path, m
     table = people()
     whole = in_memory(table, tmp_path)
     monkeypatch.setattr(request, "MAX_BYTES", 1000)
-    check_same(large.asked(survival("whole.csv"), tmp_path), whole)
+    assert_same_counts(large.asked(survival("whole.csv"), tmp_path), whole)
 
 
 def test_survival_of_several_files_is_read_in_python(tmp_path):

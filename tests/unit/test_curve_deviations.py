@@ -102,17 +102,23 @@ def test_any_order_and_any_blocks_give_the_same_sums_to_the_last_bit(seed):
     rng = np.random.default_rng(seed)
     design = Design.common(GRID) if seed % 2 else Design()
     curves, basis = people(seed, 1000, design), Basis(7, family="cosine")
-    whole = sums_of(curves, basis, design)
+    is_single = seed % 4 > 1
+    whole = sums_of(curves, basis, design, is_single=is_single)
     for _ in range(10):
         block = int(rng.choice([64, 128, 320, 512]))
         mixed = [curves[k] for k in rng.permutation(len(curves))]
-        for one, other in zip(whole, sums_of(mixed, basis, design, block=block), strict=True):
+        for one, other in zip(
+            whole, sums_of(mixed, basis, design, block=block, is_single=is_single), strict=True
+        ):
             assert np.array_equal(one, other)
 
 
-def test_an_order_changes_no_bit_of_the_sums():
+@pytest.mark.parametrize("is_single", [False, True])
+def test_an_order_changes_no_bit_of_the_sums(is_single):
     curves, basis = people(4, 200), Basis(5, family="cosine")
-    whole, turned = sums_of(curves, basis, Design()), sums_of(curves[::-1], basis, Design())
+    whole, turned = (
+        sums_of(each, basis, Design(), is_single=is_single) for each in (curves, curves[::-1])
+    )
     for one, other in zip(whole, turned, strict=True):
         assert np.array_equal(one, other)
 

@@ -174,8 +174,8 @@ class SiteDeviations:
     def noise_of(self, step: Step) -> Array:
         """Standard noise of a release: (repeats, columns, numbers).
 
-        Of a pair the location comes first, second moments in it as a vector. Symmetric matrices for
-        second moments alone.
+        A pair has the location first and second moments as a vector; second moments alone are
+        symmetric matrices.
         """
         if step.key == SECOND_MOMENTS.key:
             assert self.symmetric is not None
