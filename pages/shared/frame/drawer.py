@@ -53,6 +53,8 @@ def show(details: Sequence[Detail]) -> None:
     titles = {each.key: each.title for each in details}
     with st.container(key="drawer"):
         components.around("drawer")
+        with st.container(key="drawer_title"):  # heard only: the choice below shows it
+            st.header(detail.title, anchor=False)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.session_state["drawer_choice"] = detail.key
             st.selectbox(
