@@ -257,7 +257,7 @@ def test_escape_closes_the_drawer(server, open_app):
 @pytest.mark.slow
 def test_the_guide_begins_at_its_top_wherever_the_path_was_scrolled_to(server, open_app):
     page = open_app(f"{server.url}/learn", viewport=PHONE)
-    page.get_by_role("button", name="Open or search the guide").click()
+    page.get_by_role("button", name="Guide and glossary").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Guide and glossary")
     expect(page.get_by_role("heading", level=1)).to_be_in_viewport(ratio=1)
 
