@@ -48,6 +48,7 @@ def results(path):
             FOLDER / f"{key}.ipynb"
             for key in (
                 "audit_a_mechanism",
+                "a_million_meters",
                 "own_curves",
                 "plan_a_study",
                 "reproduce_a_figure",
@@ -66,7 +67,7 @@ def test_a_notebook_runs_and_shows_tables_and_a_figure(path, monkeypatch):
 
 def test_all_notebooks_are_listed():
     listed = (FOLDER / "README.md").read_text("utf-8")
-    assert len(NOTEBOOKS) == 5
+    assert len(NOTEBOOKS) == 6
     assert all(f"({path.name})" in listed for path in NOTEBOOKS)
 
 
