@@ -446,6 +446,14 @@ TERMS = (
         r"C(s,t)=\mathrm{Cov}(f(s),f(t))",
     ),
     GlossaryTerm(
+        "Component",
+        "A direction in which people’s curves differ, such as level or trend, with its share of "
+        "how they vary. A release of the mean curve tells the first ones at no further cost.",
+        "How people differ, on Publish and in Lab",
+        r"C(s,t)=\sum_k\lambda_k\varphi_k(s)\varphi_k(t)",
+        ("principal component",),
+    ),
+    GlossaryTerm(
         "Covariate",
         "A number known of every person, such as age or dose, that may influence the curve.",
         "Lab, varying coefficients",

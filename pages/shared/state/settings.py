@@ -274,7 +274,7 @@ class Settings:
     @property
     def estimated(self) -> str:
         """The task of the estimand in Lab; of several the one that is looked at."""
-        first = next(task for task in LAB_TASKS.values() if task.estimand == self.estimand)
+        first = next(task for task in LAB_TASKS.values() if self.estimand in task.estimands)
         return getattr(self, first.among) if first.among else first.task.key
 
     @property
