@@ -32,9 +32,9 @@ _CHANGE = "Change in "
 def changes_of(
     record: Integers, period: Integers, times: Array, values: Array, is_refused: bool
 ) -> tuple[Integers, Array, Array]:
-    """Subtract the first period (0) from the second (1) at each time of a person: record, time, change.
+    """Subtract the first period (0) from the second (1) at each time of a person.
 
-    Lines of another period or with a part missing are left out. `is_refused` refuses several
+    Returns record, time and change of each pair. Lines of another period or with a part missing are left out. `is_refused` refuses several
     observations of a person at one time of a period.
 
     Examples

@@ -7,7 +7,8 @@ neighbours: they have the same ids in normal form, and all their lines but those
 equal as a multiset. (Where every line is stated to be another person: they have as many lines, and
 one differs.) Let L_j(x) be the lines of id j, and let g map them to that person's record: keeping,
 averaging or joining observations, counting times from the first of them, taking changes between
-two periods, taking the code of a group. Then D(x) = {g(L_j(x)) : j} and D(x′) have equal n and differ in at most the record of i.
+two periods, taking the code of a group. Then D(x) = {g(L_j(x)) : j} and D(x′) have equal n and
+differ in at most the record of i.
 
 *Proof.* Framing cuts at every line feed and carriage return, also inside quotation marks, and tells
 of each line alone if it is in the frame (`engine.uploads.lines`); a cell is read by the entry of
