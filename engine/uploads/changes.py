@@ -34,8 +34,8 @@ def changes_of(
 ) -> tuple[Integers, Array, Array]:
     """Subtract the first period (0) from the second (1) at each time of a person.
 
-    Returns record, time and change of each pair. Lines of another period or with a part missing are left out. `is_refused` refuses several
-    observations of a person at one time of a period.
+    Returns record, time and change of each pair. Lines of another period or with a part missing are
+    left out. `is_refused` refuses several observations of a person at one time of a period.
 
     Examples
     --------
