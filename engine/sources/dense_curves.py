@@ -269,7 +269,7 @@ def _truth(name: str, kernel: Kernel, seed: int) -> Truth:
 
 @lru_cache(maxsize=16)
 def gaussian_covariance(variance: float, length: float) -> Truth:
-    """V exp(−(s − t)²/(2 l²))."""
+    """Return v exp(−(s − t)²/(2 l²))."""
 
     def values(points: Array) -> Array:
         return variance * Kernel("gaussian", length=length)(np.abs(points[..., 0] - points[..., 1]))
