@@ -143,7 +143,8 @@ def read(card: Any) -> ReleasedCurve:
     entry = _mapping(card["answers"], "answers")
     if entry.get("version") not in (VERSION, WITH_SITES):
         raise InputError(
-            f"This version reads cards of version {VERSION} and {WITH_SITES}; got {brief(entry.get('version'))}.",
+            f"This version reads cards of version {VERSION} and {WITH_SITES}; got "
+            f"{brief(entry.get('version'))}.",
             field="answers",
             hint="Use the version of the program that wrote it.",
         )

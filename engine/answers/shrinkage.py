@@ -18,7 +18,7 @@ from engine.core.types import Array
 
 _BLOCKS = (0, 1, 2, 3, 4, 6, 9)  # where blocks of coefficients begin
 _DECAY = 3  # power of the order of a coefficient by which its variance falls within a block
-_GRID = 2.0 ** np.arange(-10, 8.25, 0.5)  # of τ², in median variances of the block
+_GRID = 2.0 ** np.arange(-10, 16.25, 0.5)  # of τ², in median variances of the block
 
 
 @dataclass(frozen=True, eq=False)
