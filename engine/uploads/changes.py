@@ -43,10 +43,11 @@ def changes_of(
     >>> changes_of(person, wave, np.array([6.0, 6, 7, 6]), np.array([3.0, 5, 9, 4]), False)
     (array([0]), array([6.]), array([2.]))
     """
-    known = np.isfinite(times) & np.isfinite(values) & (period >= 0)
-    record, period, times, values = (each[known] for each in (record, period, times, values))
-    order = np.lexsort((values, period, times, record))
-    record, period, times, values = (each[order] for each in (record, period, times, values))
+    known = np.flatnonzero(np.isfinite(times) & np.isfinite(values) & (period >= 0))
+    keys = (values[known], period[known], times[known], record[known])
+    order = known[np.lexsort(keys)]
+    record, period = record[order], period[order]
+    times, values = times[order], values[order]
     is_new = np.append(
         True, (record[1:] != record[:-1]) | (times[1:] != times[:-1]) | (period[1:] != period[:-1])
     )[: len(record)]

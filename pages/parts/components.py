@@ -47,7 +47,8 @@ class Components(ReleaseView):
 def directions(view: Components) -> None:
     """Draw the directions that the first release tells, with their shares in words."""
     st.markdown(words.told(view.answer))
-    chart = charts.directions(view.answer.curve)
+    curve = view.answer.curve
+    chart = None if curve is None else charts.directions(curve)
     if chart is not None:
         view.draw("Directions", chart, "directions", 320, 300)
     for note in words.notes(view.answer):

@@ -57,7 +57,7 @@ class ComponentsAnswer(Simulated):
     Fields of `Simulated` are about the mean curve, releases (draws, GRID_SIZE).
     """
 
-    curve: ReleasedCurve  # the first release, as far as questions need it
+    curve: ReleasedCurve | None  # the first release; None if nothing would be published
     told: tuple[int, ...]  # directions that each release tells
     found: Directions | None  # of the releases; None if the budget is too small for any
     known: Directions | None  # the truth, where it is known
@@ -68,7 +68,9 @@ class ComponentsAnswer(Simulated):
     @property
     def components(self) -> PrincipalComponents | None:
         """Directions of the first release; None if the budget is too small for any."""
-        return None if self.found is None else self.curve.components()
+        if self.found is None or self.curve is None:
+            return None
+        return self.curve.components()
 
     def share_told(self, direction: int) -> float:
         """Compute the share of releases that tell a direction."""
@@ -88,13 +90,14 @@ def components_answer(
     studies.check_readings(source, MAX_READINGS)
     data, estimate = on_screen(source, mechanism, (budget,), seed)
     facts, verdict = data.facts, mechanism.feasibility(data.sizes, (budget,))
-    curves = _curves(estimate, facts, data.n_curves)
+    is_published = verdict is None or verdict.is_feasible
+    curves = _curves(estimate, facts, data.n_curves) if is_published else []
     other = mechanisms.default(_BESIDE, COVARIANCE.key)
     covariance, refusal = _covariances(other, data, budget, seed)
     errors, baseline = errors_and_baseline(
         Study(source=studied(source), mechanism=mechanism, budgets=(budget,), seed=seed)
     )
-    is_enough = not refusal_of_spread(curves[0], PERSON_FROM)
+    is_enough = bool(curves) and not refusal_of_spread(curves[0], PERSON_FROM)
     return ComponentsAnswer(
         facts=facts,
         people=data.n_curves,
@@ -107,8 +110,10 @@ def components_answer(
         spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         verdict=verdict,
-        curve=curves[0],
-        told=tuple(curve.components().n_shown if is_enough else 0 for curve in curves),
+        curve=curves[0] if curves else None,
+        told=tuple(curve.components().n_shown for curve in curves)
+        if is_enough
+        else (0,) * studies.SHOWN_DRAWS,
         found=_of_curves(curves) if is_enough else None,
         known=known_directions(source.covariance_of_people),
         covariance=covariance,

@@ -103,7 +103,8 @@ def angles(answer: ComponentsAnswer) -> Chart:
         data.append(traces.points(label, plain(middle), places, marker, error_x=bars))
         columns |= {f"{label}, degrees off": plain(middle)}
     if not data:
-        return directions(answer.curve) or traces.table(
+        of_first = None if answer.curve is None else directions(answer.curve)
+        return of_first or traces.table(
             {
                 "Direction": names,
                 "Releases that tell it": list(map(answer.share_told, range(COMPARED))),

@@ -33,12 +33,15 @@ def finding(answer: ComponentsAnswer) -> str:
 
 def told(answer: ComponentsAnswer) -> str:
     """Say what the first release tells, as the answer on *Publish* does."""
+    if answer.curve is None:
+        return "Nothing would be published at this ε, so no direction is told."
     return escape(Modes().answer(answer.curve).text)
 
 
 def notes(answer: ComponentsAnswer) -> tuple[str, ...]:
     """List the notes on what the first release tells."""
-    return (*map(escape, Modes().answer(answer.curve).notes), COSTS_NOTHING)
+    of_release = () if answer.curve is None else Modes().answer(answer.curve).notes
+    return (*map(escape, of_release), COSTS_NOTHING)
 
 
 def how_often(answer: ComponentsAnswer) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from engine.answers import CurveQuestion, ReleasedCurve, curve_questions
+from engine.answers.many_groups import SHRUNK, ManyGroups
 from engine.answers.modes import Modes
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import (
@@ -22,6 +23,7 @@ from engine.language.grammar import escape
 from engine.topics.components import charts as charts_of_components
 from engine.topics.components.words import COSTS_NOTHING
 from engine.topics.mean import charts
+from engine.topics.mean.group_charts import many_groups
 from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout
 
@@ -61,6 +63,8 @@ def one_question(curve: ReleasedCurve) -> None:
         st.markdown(f"**{escape(question.answer(curve).text)}**")
         if isinstance(question, Modes):
             _draw_directions(curve)
+        if isinstance(question, ManyGroups):
+            _draw_groups(curve, question.drawn == SHRUNK)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/error:")
 
@@ -78,6 +82,12 @@ def _draw_directions(curve: ReleasedCurve) -> None:
     picture = charts_of_components.directions(curve)
     if picture is not None:
         layout.draw(picture, "directions", 300, 300)
+
+
+def _draw_groups(curve: ReleasedCurve, is_shrunk: bool) -> None:
+    picture = many_groups(curve, is_shrunk)
+    if picture is not None:
+        layout.draw(picture, "many_groups", 320, 300)
 
 
 def _keep(question: CurveQuestion) -> None:
