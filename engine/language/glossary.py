@@ -465,6 +465,20 @@ TERMS = (
         "Lab, sparse regression",
         r"y=x'\beta+\text{error},\qquad\lVert\beta\rVert_0\le s",
     ),
+    GlossaryTerm(
+        "Change",
+        "The difference between two periods of the same person. A mean of changes has bounds of its "
+        "own, usually narrower than those of levels, and so less noise.",
+        "Publish, and releases over time on Decide",
+        r"d_i(t)=f_{i2}(t)-f_{i1}(t)",
+    ),
+    GlossaryTerm(
+        "Shrinkage",
+        "Drawing noisy curves of groups towards what all groups share, as far as their noise asks "
+        "for it. It costs no budget.",
+        "Many groups of a released curve",
+        r"\tilde\theta_s=(1-B_s)\hat\theta_s+B_s\hat\beta",
+    ),
     # -- who is trusted --
     GlossaryTerm(
         "Central differential privacy",
