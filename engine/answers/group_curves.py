@@ -33,14 +33,14 @@ _TOO_SELDOM = (
     "message to tell its curve."
 )
 ON_AVERAGE = (
-    "Limits hold for 95 of 100 groups on average. A group that is far from all others is drawn "
+    "Intervals hold for 95 of 100 groups on average. A group that is far from all others is drawn "
     "towards them and is covered less often."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedGroups:
-    """What each site said of its own people in the last step, with the names of the sites."""
+    """The means of the people of each site, by its message in the last step, with its name."""
 
     names: tuple[str, ...]
     centres: Array  # (groups, r), in response units
@@ -117,7 +117,7 @@ def refusal_of_groups(curve: ReleasedCurve, is_shrunk: bool = True) -> str:
     if curve.groups_sent is None:
         return _NOT_SITES if not curve.has_sites else _TOO_SELDOM
     if curve.is_pure:
-        return "The noise of this release is not normal (δ = 0), so groups have no limits."
+        return "The noise of this release is not normal (δ = 0), so groups have no confidence interval."
     if is_shrunk and len(curve.groups_sent.names) < MIN_SHRUNK:
         return f"Groups are drawn towards each other from {MIN_SHRUNK} groups on."
     return ""

@@ -38,7 +38,7 @@ def shrunk(centres: Array, variances: Array) -> Shrunk:
     >>> groups = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> far, near = (shrunk(groups, np.full((4, 1), v)).centres[:, 0] for v in (10.0, 1e-4))
     >>> far.round(1).tolist(), near.round(1).tolist()
-    ([1.1, 1.4, 1.6, 1.9], [0.0, 1.0, 2.0, 3.0])
+    ([1.0, 1.3, 1.7, 2.0], [0.0, 1.0, 2.0, 3.0])
     """
     found = [
         _of_block(centres[:, block], variances[:, block], 1 + block.start)

@@ -1,4 +1,4 @@
-"""How people differ, as an estimand of Lab: read from the release of the mean curve."""
+"""Directions in which people differ, as an estimand of Lab, from the release of the mean."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.shared.state.settings import Settings
 TASK = MEAN_FUNCTION.key
 
 
-class Components(ReleaseView):
+class ReleasedDirections(ReleaseView):
     """Directions in which people differ, from a release of their mean at the chosen budget."""
 
     page, fold_prefix, chart_prefix, task = "components", "components_", "components_", TASK
@@ -44,7 +44,7 @@ class Components(ReleaseView):
         return ask(components_answer, *self.arguments)
 
 
-def directions(view: Components) -> None:
+def directions(view: ReleasedDirections) -> None:
     """Draw the directions that the first release tells, with their shares in words."""
     st.markdown(words.told(view.answer))
     curve = view.answer.curve
@@ -55,7 +55,7 @@ def directions(view: Components) -> None:
         st.markdown(f":small[{note}]")
 
 
-def closeness(view: Components) -> None:
+def closeness(view: ReleasedDirections) -> None:
     """Show how close releases come to the true directions, beside a covariance alone."""
     st.header("Beside a covariance alone", anchor=False, help=glossary.explain("Component"))
     if view.answer.known is not None and view.answer.found is not None:

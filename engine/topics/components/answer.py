@@ -1,4 +1,4 @@
-"""Directions in which simulated people differ, as releases of their mean tell them.
+"""PeopleDirections in which simulated people differ, as releases of their mean tell them.
 
 The second moments that come with a private mean tell the directions at no further cost
 (`engine.answers.components`). Beside them is a method that spends the same budget on a covariance
@@ -37,13 +37,13 @@ _POINTS = np.unique(quadrature("square")[0][:, 0])  # times on [0, 1] at which t
 
 
 @dataclass(frozen=True, eq=False)
-class Directions:
+class PeopleDirections:
     """The first directions of covariances, and their shares of all variance."""
 
     functions: Array  # (draws, COMPARED, points): of norm one, at the midpoints of "square"
     shares: Array  # (draws, COMPARED)
 
-    def angles_to(self, other: Directions) -> Array:
+    def angles_to(self, other: PeopleDirections) -> Array:
         """Angles to the first draw of the other, in degrees: (draws, COMPARED)."""
         points = self.functions.shape[-1]
         turned = np.abs((self.functions * other.functions[0]).sum(axis=-1)) / points
@@ -59,15 +59,15 @@ class ComponentsAnswer(Simulated):
 
     curve: ReleasedCurve | None  # the first release; None if nothing would be published
     told: tuple[int, ...]  # directions that each release tells
-    found: Directions | None  # of the releases; None if the budget is too small for any
-    known: Directions | None  # the truth, where it is known
-    covariance: Directions | None  # of releases of a covariance alone, at the same budget
+    found: PeopleDirections | None  # of the releases; None if the budget is too small for any
+    known: PeopleDirections | None  # the truth, where it is known
+    covariance: PeopleDirections | None  # of releases of a covariance alone, at the same budget
     covariance_method: str
     covariance_refusal: str  # why there are none, or ""
 
     @property
     def components(self) -> PrincipalComponents | None:
-        """Directions of the first release; None if the budget is too small for any."""
+        """PeopleDirections of the first release; None if the budget is too small for any."""
         if self.found is None or self.curve is None:
             return None
         return self.curve.components()
@@ -76,7 +76,7 @@ class ComponentsAnswer(Simulated):
         """Compute the share of releases that tell a direction."""
         return float(np.mean([count > direction for count in self.told]))
 
-    def angles(self, directions: Directions | None) -> Array | None:
+    def angles(self, directions: PeopleDirections | None) -> Array | None:
         """Compute angles to the true directions (draws, COMPARED), told or not; None if unknown."""
         if directions is None or self.known is None:
             return None
@@ -122,7 +122,7 @@ def components_answer(
     )
 
 
-def known_directions(covariance: Truth | None) -> Directions | None:
+def known_directions(covariance: Truth | None) -> PeopleDirections | None:
     """Find the directions of a known covariance of two times."""
     if covariance is None:
         return None
@@ -137,19 +137,19 @@ def _curves(estimate: Estimate, facts: PublicFacts, people: int) -> list[Release
     ]
 
 
-def _of_curves(curves: list[ReleasedCurve]) -> Directions:
+def _of_curves(curves: list[ReleasedCurve]) -> PeopleDirections:
     """Read the first directions off second moments, whether a release tells them or not."""
     spreads = [curve.spread for curve in curves if curve.spread is not None]
     values, vectors = eigenvectors(np.stack([each.estimate.covariance for each in spreads]))
     rows = polynomial_rows(vectors.shape[1], _POINTS)
-    return Directions(
+    return PeopleDirections(
         (rows @ vectors[..., :COMPARED]).swapaxes(-1, -2), _shares(values)[:, :COMPARED]
     )
 
 
 def _covariances(
     method: Mechanism, data: CurveData, budget: Budget, seed: int
-) -> tuple[Directions | None, str]:
+) -> tuple[PeopleDirections | None, str]:
     """Release a covariance with the whole budget, or say why the method refuses these curves."""
     try:
         estimate = studies.shown_releases(method, data, [(method.suited(budget),)], seed)
@@ -159,11 +159,11 @@ def _covariances(
     return _of_surfaces(estimate.basis.surface(estimate.coefficients[0, 0], _POINTS)), ""
 
 
-def _of_surfaces(surfaces: Array) -> Directions:
+def _of_surfaces(surfaces: Array) -> PeopleDirections:
     """Find the first directions of covariances at all pairs of points: (draws, points, points)."""
     values, vectors = eigenvectors(surfaces)
     functions = vectors[..., :COMPARED].swapaxes(-1, -2) * np.sqrt(surfaces.shape[-1])
-    return Directions(functions, _shares(values)[:, :COMPARED])
+    return PeopleDirections(functions, _shares(values)[:, :COMPARED])
 
 
 def _shares(values: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from engine.answers import ReleasedCurve
@@ -88,7 +90,9 @@ def angles(answer: ComponentsAnswer) -> Chart:
 
     Without known directions: the directions of the first release.
     """
-    data, columns, names = [], {}, [f"Direction {k + 1}" for k in range(COMPARED)]
+    data: list[Spec] = []
+    columns: dict[str, list[Any]] = {}
+    names = [f"Direction {k + 1}" for k in range(COMPARED)]
     for label, found, shade, shift in (
         ("From the mean", answer.found, "gradient", -1),
         (f"{answer.covariance_method}, covariance alone", answer.covariance, "functional", 1),

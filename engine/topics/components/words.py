@@ -34,7 +34,7 @@ def finding(answer: ComponentsAnswer) -> str:
 def told(answer: ComponentsAnswer) -> str:
     """Say what the first release tells, as the answer on *Publish* does."""
     if answer.curve is None:
-        return "Nothing would be published at this ε, so no direction is told."
+        return "Nothing would be published at this ε, so no direction can be seen."
     return escape(Modes().answer(answer.curve).text)
 
 

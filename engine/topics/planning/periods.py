@@ -168,7 +168,7 @@ def _planned_changes(setting: PlannedStudy, asked: Periods) -> PlannedChanges | 
 def _noise(setting: PlannedStudy, each: Budget, facts: PublicFacts) -> float:
     """Plan the distance that privacy noise adds; NaN if the method has no rule for it."""
     square = setting.mechanism.expected_error(setting.curves.sizes, (each,) * setting.sites, facts)
-    return math.sqrt(square)
+    return math.nan if square is None else math.sqrt(square)
 
 
 def _steps(n_periods: int) -> list[int]:

@@ -141,7 +141,7 @@ ESTIMANDS = {
         Estimand(
             key="components",
             title="How people differ",
-            view=components.Components,
+            view=components.ReleasedDirections,
             budget=mean.budget,
             own_data=mean.own_data,
             cards=(components.directions, (components.closeness, attacker)),
