@@ -141,9 +141,9 @@ def read(card: Any) -> ReleasedCurve:
             hint=_AGAIN,
         )
     entry = _mapping(card["answers"], "answers")
-    if entry.get("version") not in (VERSION, WITH_SITES):
+    if entry.get("version") != (WITH_SITES if "sites" in entry else VERSION):
         raise InputError(
-            f"This version reads cards of version {VERSION} and {WITH_SITES}; got "
+            f"This version reads cards of version {VERSION}, and of {WITH_SITES} with sites; got "
             f"{brief(entry.get('version'))}.",
             field="answers",
             hint="Use the version of the program that wrote it.",
