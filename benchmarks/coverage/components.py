@@ -19,7 +19,7 @@ from engine.answers.components import WIDEST, components_of
 from engine.answers.spread import PERSON_FROM, refusal_of_spread
 from engine.core.grids import quadrature
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Array, Budget, CurveData
+from engine.core.types import Array, Budget, CurveData, Truth
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.study import Study
 from engine.numerics.legendre import polynomial_rows
@@ -44,6 +44,17 @@ class KnownPeople(SparseCurves):
     """
 
     shape: str = "kernel"
+
+    @property
+    def covariance_of_people(self) -> Truth:
+        shares, directions = components_of_people(self.shape)
+        covariance = (directions * _SD**2 * shares) @ directions.T
+
+        def values(points: Array) -> Array:
+            first, second = (polynomial_rows(_POLYNOMIALS, points[..., k]) for k in (0, 1))
+            return np.asarray(np.einsum("...j,jk,...k->...", first, covariance, second))
+
+        return Truth.of(values, "square")
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Observations of new people, with independent scores of the stated law."""

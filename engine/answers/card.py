@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.answers.group_curves import MAX_GROUPS as MAX_SITES_OF_CARD
+from engine.answers.group_curves import ReleasedGroups
 from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import ReleasedSpread
@@ -22,7 +24,7 @@ from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, PublicFacts, PublicGroup, TimeLaw
 from engine.numerics.public_curves import PublicCurve
 
-VERSION = 1
+VERSION, WITH_SITES = 1, 2  # of cards; with what each of several sites said
 _MAX_WAVES, _MAX_GROUPS, _LONGEST_NAME = 100, 100, 200
 _SHORT_NAME = 80
 _MAX_TIMES = 10_000
@@ -40,7 +42,7 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
     """
     facts = curve.facts
     return {
-        "version": VERSION,
+        "version": WITH_SITES if curve.has_sites else VERSION,
         "basis": {
             "family": curve.family,
             "size": curve.size,
@@ -59,6 +61,7 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
         "spread": None if curve.spread is None else _spread_written(curve.spread),
         "few_times": list(curve.times),
         "band_factor": curve.wider,
+        **({"sites": _sites_written(curve.groups_sent)} if curve.has_sites else {}),
         "groups": None
         if facts.group is None
         else {
@@ -68,6 +71,39 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
             "disjoint_from": list(facts.group.others),
         },
     }
+
+
+def _sites_written(groups: ReleasedGroups | None) -> dict[str, Any] | None:
+    """Write the messages of sites in the last step, as means of their people."""
+    if groups is None:
+        return None
+    return {
+        "names": list(groups.names),
+        "centres": groups.centres.tolist(),
+        "variances": groups.variances.tolist(),
+    }
+
+
+def _sites(entry: Any, size: int) -> ReleasedGroups | None:
+    if entry is None:
+        return None
+    entry = _mapping(entry, "sites")
+    names = entry.get("names")
+    if not isinstance(names, list) or not 2 <= len(names) <= MAX_SITES_OF_CARD:
+        raise InputError(
+            f"A card has 2 to {MAX_SITES_OF_CARD} sites, each with a name.",
+            field="sites",
+            hint=_AGAIN,
+        )
+    rows = {}
+    for name in ("centres", "variances"):
+        listed = entry.get(name)
+        if not isinstance(listed, list) or len(listed) != len(names):
+            raise InputError(
+                f"“{name}” of the card must have numbers for each site.", field="sites", hint=_AGAIN
+            )
+        rows[name] = np.array([_numbers(row, name, size) for row in listed])
+    return ReleasedGroups(tuple(str(name)[:_LONGEST_NAME] for name in names), **rows)
 
 
 def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
@@ -105,9 +141,10 @@ def read(card: Any) -> ReleasedCurve:
             hint=_AGAIN,
         )
     entry = _mapping(card["answers"], "answers")
-    if entry.get("version") != VERSION:
+    if entry.get("version") != (WITH_SITES if "sites" in entry else VERSION):
         raise InputError(
-            f"This version reads cards of version {VERSION}; got {brief(entry.get('version'))}.",
+            f"This version reads cards of version {VERSION}, and of {WITH_SITES} with sites; got "
+            f"{brief(entry.get('version'))}.",
             field="answers",
             hint="Use the version of the program that wrote it.",
         )
@@ -125,6 +162,8 @@ def read(card: Any) -> ReleasedCurve:
             _numbers(entry.get("covariance"), "covariance", size * (size + 1) // 2), size
         ),
         spread=_spread(entry.get("spread"), size, effective),
+        groups_sent=_sites(entry.get("sites"), size),
+        has_sites="sites" in entry,
         times=_few_times(entry),
         wider=_factor(entry.get("band_factor", WIDER_BEFORE)),
         family=str(basis.get("family")),

@@ -72,8 +72,8 @@ class PrincipalComponents:
 
 def components_of(spread: ReleasedSpread) -> PrincipalComponents:
     """Compute the components that a release tells; none where the first is not told."""
-    values, vectors = _eigen(spread.estimate.covariance)
-    drawn_values, drawn_vectors = _eigen(spread.drawn.covariance)
+    values, vectors = eigenvectors(spread.estimate.covariance)
+    drawn_values, drawn_vectors = eigenvectors(spread.drawn.covariance)
     turned = np.abs(np.einsum("jk,bjk->bk", vectors, drawn_vectors))
     angles = np.degrees(np.arccos(np.minimum(turned, 1.0)))
     is_told = (np.quantile(angles, _OF_DRAWS, axis=0) <= WIDEST) & (values > 0)
@@ -93,8 +93,8 @@ def components_of(spread: ReleasedSpread) -> PrincipalComponents:
     )
 
 
-def _eigen(covariances: Array) -> tuple[Array, Array]:
-    """Eigenvalues, the largest first, and eigenvectors as columns."""
+def eigenvectors(covariances: Array) -> tuple[Array, Array]:
+    """Compute eigenvalues, the largest first and none negative, and eigenvectors as columns."""
     values, vectors = np.linalg.eigh(covariances)
     return np.maximum(values[..., ::-1], 0.0), vectors[..., ::-1]
 

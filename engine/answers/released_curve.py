@@ -18,10 +18,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.answers.components import PrincipalComponents, components_of
+from engine.answers.group_curves import GroupCurves, ReleasedGroups, group_curves
 from engine.answers.reply import Interval
 from engine.answers.spread import PERSON_FROM, ReleasedSpread, refusal_of_spread, ten_digits
 from engine.answers.times import POINTS, STEP, GridBand, grid
-from engine.core.bands import NORMAL, WIDER, outermost, simultaneous_factor, standard_errors
+from engine.core.bands import (
+    NORMAL,
+    WIDER,
+    SiteLocations,
+    outermost,
+    simultaneous_factor,
+    standard_errors,
+)
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, Estimate, PublicFacts
@@ -89,6 +97,9 @@ class ReleasedCurve:
     times: tuple[float, ...] = ()
     # by how much its simultaneous band is wider than normal deviations make it
     wider: float = WIDER
+    # what each of several sites said of its own people; None where that is not told
+    groups_sent: ReleasedGroups | None = None
+    has_sites: bool = False  # whether several sites sent messages of their own
 
     def __post_init__(self) -> None:
         size = len(self.centre)
@@ -117,6 +128,7 @@ class ReleasedCurve:
         budget: int = 0,
         repeat: int = 0,
         draw: int = 0,
+        site_names: tuple[str, ...] = (),
         **other: Any,
     ) -> ReleasedCurve:
         """One release of an estimate.
@@ -148,6 +160,10 @@ class ReleasedCurve:
             else ReleasedSpread.of(band.people.of(*where), size, facts, effective),
             times=estimate.basis.times if isinstance(estimate.basis, BetweenTimes) else (),
             wider=band.wider,
+            groups_sent=None
+            if band.sites is None
+            else ReleasedGroups.of(_ten_digits_of(band.sites.of(*where)), size, site_names),
+            has_sites=band.sites is not None,
             is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends),
             **other,
         )
@@ -315,6 +331,23 @@ class ReleasedCurve:
             )
         return components_of(self.spread)
 
+    def groups(self, shrink: bool = True) -> GroupCurves:
+        """Mean curves of the groups that were sites of the release, at no further cost.
+
+        Drawn towards each other as far as their noise asks for it, or as sent.
+
+        Examples
+        --------
+        >>> from engine import api as pc
+        >>> curves = pc.source("sparse_curves", n_curves=2000, n_servers=20,
+        ...                    n_observations_per_curve=24, times="common")
+        >>> budget = pc.Budget(3, 1e-5)
+        >>> done = pc.simulate_release(pc.simulate(curves), pc.mechanism("adaptive_mean"), [budget])
+        >>> ReleasedCurve.of(done.estimate, curves.facts).groups().curves(np.array([0.5])).shape
+        (20, 1)
+        """
+        return group_curves(self, shrink)
+
     def _band(self, order: int) -> GridBand:
         public = self.public(grid()) if order == 0 else np.zeros(POINTS)
         followed = np.array(self.times) if self.times and order == 0 else grid()
@@ -418,6 +451,10 @@ def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int
         return False
     is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
     return is_known and (estimate.offset is None or _public_curve(estimate) is not None)
+
+
+def _ten_digits_of(sites: SiteLocations) -> SiteLocations:
+    return SiteLocations(ten_digits(sites.centres), ten_digits(sites.variances))
 
 
 def _public_curve(estimate: Estimate) -> PublicCurve | None:

@@ -20,7 +20,7 @@ from scipy.special import ndtr
 from engine.answers.reply import Interval
 from engine.core.bands import LEVEL, SecondMoments, outermost, public_normals, standard_errors
 from engine.core.errors import InputError
-from engine.core.types import Array, Design, PublicFacts
+from engine.core.types import Array, Design, PublicFacts, TimeLaw
 from engine.numerics.bases import Basis
 from engine.numerics.curve_covariances import (
     PeopleSpread,
@@ -104,8 +104,15 @@ class ReleasedSpread:
 
     @property
     def n_functions(self) -> int:
-        """q, from public numbers alone: choosing it by the fit would hide what it leaves out."""
+        """q, from public numbers alone: choosing it by the fit would hide what it leaves out.
+
+        At T common times Σ of q = T functions holds all that observations tell, errors included, so
+        that σ² is not told: q is at most 1 + T/2, and below T.
+        """
         functions = _OF_MANY if self.effective_size >= NUMBERS_FROM else _FUNCTIONS
+        if self.design.law is TimeLaw.COMMON:
+            n_times = len(self.design.times)
+            functions = min(functions, 1 + n_times // 2, max(n_times - 1, 1))
         return min(functions, len(self.stretch))
 
     @property

@@ -51,6 +51,23 @@ class SecondMoments:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class SiteLocations:
+    """The means of the people of each site, as its message in the last step tells them.
+
+    They follow from messages and public numbers alone. NaN where curves are observed too seldom for
+    a site to tell all coefficients.
+    """
+
+    centres: Array  # (…, sites, r): coefficients, in response units
+    # (…, sites, r): of noise and of who takes part, in squared response units
+    variances: Array
+
+    def of(self, *where: Any) -> SiteLocations:
+        """Those of some of the budgets, repeats or draws."""
+        return SiteLocations(self.centres[where], self.variances[where])
+
+
 @dataclass(frozen=True)
 class Band:
     """Limits around released curves, as a centre and a covariance of its coefficients."""
@@ -68,6 +85,7 @@ class Band:
     people: SecondMoments | None = None
     # by how much simultaneous bands are wider than normal deviations make them
     wider: float = WIDER
+    sites: SiteLocations | None = None  # None if there is one site
 
     def of(self, *where: Any) -> Band:
         """The band of some of the budgets, repeats or draws."""
@@ -78,6 +96,7 @@ class Band:
             None if self.bias is None else self.bias[where],
             None if self.people is None else self.people.of(*where),
             self.wider,
+            None if self.sites is None else self.sites.of(*where),
         )
 
 

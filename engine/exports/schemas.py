@@ -294,7 +294,7 @@ def _answers() -> Schema:
     numbers = {"type": "array", "items": _NUMBER}
     triangle = {**numbers, "description": "Lower triangle, rows joined."}
     parts: Mapping[str, Schema] = {
-        "version": {"const": 1},
+        "version": {"enum": [1, 2], "description": "2 with sites."},
         "basis": _open(
             {
                 "family": {"enum": ["cosine", "fourier"]},
@@ -340,6 +340,10 @@ def _answers() -> Schema:
         },
         ...,
     )
+    rows = {"type": "array", "items": numbers}
+    sites = _object(
+        {"names": {"type": "array", "items": _TEXT}, "centres": rows, "variances": rows}, ...
+    )
     unseen = _object({"times": numbers, "scale": _NUMBER}, ...)  # up to version 0.6
     # later editions added these, which cards of earlier ones lack
     return _object(
@@ -349,6 +353,7 @@ def _answers() -> Schema:
             "unseen": _or_null(unseen),
             "few_times": numbers,
             "band_factor": _NUMBER,
+            "sites": _or_null(sites),
             "groups": _or_null(groups),
         },
         [*parts],

@@ -446,6 +446,14 @@ TERMS = (
         r"C(s,t)=\mathrm{Cov}(f(s),f(t))",
     ),
     GlossaryTerm(
+        "Component",
+        "A direction in which people’s curves differ, such as level or trend, with its share of "
+        "how they vary. A release of the mean curve tells the first ones at no further cost.",
+        "How people differ, on Publish and in Lab",
+        r"C(s,t)=\sum_k\lambda_k\varphi_k(s)\varphi_k(t)",
+        ("principal component",),
+    ),
+    GlossaryTerm(
         "Covariate",
         "A number known of every person, such as age or dose, that may influence the curve.",
         "Lab, varying coefficients",
@@ -456,6 +464,20 @@ TERMS = (
         "Regression on many features, only a few of which matter.",
         "Lab, sparse regression",
         r"y=x'\beta+\text{error},\qquad\lVert\beta\rVert_0\le s",
+    ),
+    GlossaryTerm(
+        "Change",
+        "The difference between two periods of the same person. A mean of changes has bounds of its "
+        "own, usually narrower than those of levels, and so less noise.",
+        "Publish, and releases over time on Decide",
+        r"d_i(t)=f_{i2}(t)-f_{i1}(t)",
+    ),
+    GlossaryTerm(
+        "Shrinkage",
+        "Drawing noisy curves of groups towards what all groups share, as far as their noise asks "
+        "for it. It costs no budget.",
+        "Many groups of a released curve",
+        r"\tilde\theta_s=(1-B_s)\hat\theta_s+B_s\hat\beta",
     ),
     # -- who is trusted --
     GlossaryTerm(

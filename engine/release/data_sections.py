@@ -16,6 +16,7 @@ from engine.core.tasks import DataType, Task
 from engine.core.typed import hints_of, read, record
 from engine.core.types import Data, EventFacts, PublicFacts
 from engine.numerics.counts.cells import Counted
+from engine.uploads.changes import of_changes
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import UploadEvents, counted_for, declare_events
@@ -134,7 +135,8 @@ class CurveSection(DataSection):
 
     def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
         _refuse_groups(reading)
-        return _curve_facts(data, task.data, tuple(time for _, time in reading.at))
+        stated = _curve_facts(data, task.data, tuple(time for _, time in reading.at))
+        return of_changes(stated, reading)
 
     def of_facts(self, facts: PublicFacts, task: Task) -> dict[str, Any]:
         group = {} if facts.group is None else {"group": facts.group.name}

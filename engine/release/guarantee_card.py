@@ -142,7 +142,7 @@ def card_of(
             "proofs": "OpenDP constructors marked “contrib” are not all reviewed",
         },
         "not_covered": list(_NOT_COVERED),
-        **_answers(estimate, facts, sizes),
+        **_answers(estimate, facts, sizes, plan.senders),
         "versions": dict(made_with),
         "proofs": plan.plain.get("proofs"),
         **_in_ranges(functions),
@@ -194,11 +194,13 @@ def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
     ]
 
 
-def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
+def _answers(
+    estimate: Estimate, facts: PublicFacts, sizes: Sizes, sites: Sequence[str]
+) -> dict[str, Any]:
     """Collect numbers for later questions; empty unless it is a curve with a covariance."""
     if not can_be_asked(estimate):
         return {}
-    curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
+    curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves, site_names=tuple(sites))
     return {"answers": answers_card.written(curve)}
 
 

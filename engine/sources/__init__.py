@@ -14,7 +14,7 @@ from engine.core.errors import InputError
 from engine.core.identity import Traces
 from engine.core.registry import Parameterised, Registry, param
 from engine.core.tasks import TASKS
-from engine.core.types import Data, Public, PublicFacts, Sizes, Unit
+from engine.core.types import Data, Public, PublicFacts, Sizes, Truth, Unit
 
 sources = Registry("engine.sources", "source")
 D = TypeVar("D", bound=Data, covariant=True)
@@ -164,6 +164,11 @@ class Source(Parameterised, Generic[D]):
             field="source",
             hint="Choose simulated curves.",
         )
+
+    @property
+    def covariance_of_people(self) -> Truth | None:
+        """Covariance of people's curves at two times, without errors of observation, if known."""
+        return None
 
     @property
     def group_names(self) -> tuple[str, ...]:

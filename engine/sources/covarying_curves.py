@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.tasks import COVARIANCE
-from engine.core.types import Array, Truth
-from engine.numerics.eigensystems import Kernel
+from engine.core.types import Truth
 from engine.sources import sources
-from engine.sources.dense_curves import DenseCurves
+from engine.sources.dense_curves import DenseCurves, gaussian_covariance
 
 
 @sources.register
@@ -45,12 +41,4 @@ class CovaryingCurves(DenseCurves):
 
     @property
     def truth(self) -> Truth:
-        return _covariance(self.error_variance, self.error_length)
-
-
-@lru_cache(maxsize=16)
-def _covariance(variance: float, length: float) -> Truth:
-    def values(points: Array) -> Array:
-        return variance * Kernel("gaussian", length=length)(np.abs(points[..., 0] - points[..., 1]))
-
-    return Truth.of(values, "square")
+        return gaussian_covariance(self.error_variance, self.error_length)

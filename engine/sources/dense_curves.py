@@ -205,6 +205,12 @@ class DenseCurves(Source[CurveData]):
         return _truth(self.mean, self.kernel, self.mixture_seed)
 
     @property
+    def covariance_of_people(self) -> Truth | None:
+        if self.errors == "t":
+            return None
+        return gaussian_covariance(self.error_variance, self.error_length)
+
+    @property
     def kernel(self) -> Kernel:
         """C, whose eigenfunctions t errors and the mixture are made of."""
         return Kernel("matern", self.kernel_smoothness, self.kernel_length)
@@ -259,3 +265,13 @@ def _mixture(kernel: Kernel, seed: int) -> Function:
 @lru_cache(maxsize=16)
 def _truth(name: str, kernel: Kernel, seed: int) -> Truth:
     return Truth.of(_mean(name, kernel, seed))
+
+
+@lru_cache(maxsize=16)
+def gaussian_covariance(variance: float, length: float) -> Truth:
+    """Return v exp(−(s − t)²/(2 l²))."""
+
+    def values(points: Array) -> Array:
+        return variance * Kernel("gaussian", length=length)(np.abs(points[..., 0] - points[..., 1]))
+
+    return Truth.of(values, "square")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
+from engine.core.grids import quadrature
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, PublicGroup, Truth
 from engine.numerics.information import NormalPeople
@@ -74,6 +75,15 @@ class GroupedCurves(SparseCurves):
             base.node_values + height * added.node_values,
             base.rule,
         )
+
+    @property
+    def covariance_of_people(self) -> Truth:
+        people, share = super().covariance_of_people, _SHARES[self.taking_part]
+        if share in (0.0, 1.0):
+            return people
+        points = quadrature("square")[0]
+        bumps = self.difference**2 * share * (1 - share) * bump(points).prod(axis=-1)
+        return Truth(people.grid_values + bumps, people.node_values + bumps, "square")
 
     @property
     def normal_people(self) -> NormalPeople | None:

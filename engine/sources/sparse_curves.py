@@ -14,7 +14,7 @@ from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, PublicFacts, Truth
 from engine.numerics.information import NormalPeople
-from engine.numerics.kernels import path_polynomials
+from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.tables import as_polynomial, curves_at_once, horner
 from engine.sources import sources
 from engine.sources.sited_curves import (
@@ -127,6 +127,9 @@ _FACTS = {
     ),
 }
 Levels = Callable[[int, np.random.Generator], Array]
+
+
+_VARIANCES = {"groups": 0.2 * 0.8 * 4.0**2, "outliers": 0.05 * 0.95 * 5.0**2, "skewed": 1.0}
 
 
 def _part_above(share: float, distance: float) -> Levels:
@@ -286,6 +289,15 @@ class SparseCurves(SitedCurves):
         )
 
     @property
+    def covariance_of_people(self) -> Truth:
+        return _covariance(
+            self.deviation_smoothness,
+            self.deviation_length,
+            self.deviation_sd,
+            self.deviation_tails,
+        )
+
+    @property
     def truth(self) -> Truth:
         return _truth(self.mean, self.level)
 
@@ -343,3 +355,15 @@ def _mean_polynomial(name: str) -> Array:
 @lru_cache
 def _truth(name: str, level: float) -> Truth:
     return Truth.of(lambda t: _MEANS[name](t) + level)
+
+
+@lru_cache(maxsize=16)
+def _covariance(smoothness: float, length: float, sd: float, tails: str) -> Truth:
+    """Compute the covariance of two times: of deviations, and of levels where these differ."""
+    within = _WITHIN if tails in _SHIFTS else 1.0
+    between = sd**2 * _VARIANCES.get(tails, 0.0)
+
+    def values(points: Array) -> Array:
+        return between + matern(points[..., 0] - points[..., 1], smoothness, length, within * sd)
+
+    return Truth.of(values, "square")

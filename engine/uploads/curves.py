@@ -273,6 +273,7 @@ class Upload(UploadedData[CurveData]):
         super().__post_init__()
         if self.is_single:
             _check_single(self.curves.counts)
+        self.facts  # noqa: B018  (checks the bounds of a change)
         if self.declared.group is None:  # a group is checked with the whole file that it is of
             check_fit(
                 self.curves.times,
@@ -443,7 +444,7 @@ class Upload(UploadedData[CurveData]):
         are moved. Covariates stay in their own units: `PublicFacts.to_regressors` moves them.
         """
         self._only_once(n_repeats)
-        facts, curves = self.declared, self.curves
+        facts, curves = self.facts, self.curves
         times = moved_to_common(facts.to_unit_time(curves.times), facts.design)
         if self.is_single:  # one reading of everybody, as it stands in the file; NaN where missing
             cells = np.full((2, 1, curves.n_curves), np.nan)

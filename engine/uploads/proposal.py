@@ -243,7 +243,8 @@ def _reading(look: Inspection, roles: Roles, ids: Ids | None) -> Reading:
         decimal=look.decimal,
         missing=missing,
         several=_several(look, roles),
-        **listed,
+        covariates=listed.get("covariates", ()),
+        features=listed.get("features", ()),
     )
 
 

@@ -29,7 +29,9 @@ A column without a name is called by its place, as "column 1". An export of a de
 the frame) has the columns of its format, "hour" or "day" and values such as "glucose (mg/dL)".
 "start" is the date at which a person's own time begins, "entry" a time at which somebody came under
 observation later. The meanings of a group are the groups, those of a site the sites, and those of a
-status the events, or 0; all in their order.
+status the events, or 0; all in their order. A "period" has two meanings, the earlier period first:
+a person's curve is then the change from the first to the second, and "paired": true states that
+everybody is in both.
 """
 
 from __future__ import annotations
@@ -51,10 +53,10 @@ from engine.uploads.ids import IdForm, canonical
 
 MAX_BYTES = 262_144  # of two thousand columns, of which each stands in the header and in “at”
 MAX_COLUMNS = 200  # besides those of curves in rows
-SINGLE = ("time", "start", "entry", "value", "status", "group", "site")
+SINGLE = ("time", "start", "entry", "value", "status", "group", "site", "period")
 LISTED = ("covariates", "features")
 SEVERAL = ("keep", "average", "join", "refuse")
-CODED = ("status", "group", "site")  # whose texts have stated meanings
+CODED = ("status", "group", "site", "period")  # whose texts have stated meanings
 UNITS = ("seconds", "minutes", "hours", "days", "weeks", "years")
 FIRST, DAY = "first observation", "of day"
 _SINCE = re.compile(rf"({'|'.join(UNITS)}) since ([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|{FIRST})")
@@ -171,6 +173,7 @@ class Reading:
     decimal: str = "."
     missing: tuple[str, ...] = ("",)
     several: str = "keep"
+    paired: bool = False  # states that everybody is in both periods
 
     def __post_init__(self) -> None:
         _check(self)
@@ -210,8 +213,21 @@ class Reading:
     @property
     def groups(self) -> tuple[str, ...]:
         """Names of the public groups, in their stated order."""
-        group = self.columns.get("group")
-        return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
+        return self._meanings("group")
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """Names of the two periods between which changes are taken, the first one first."""
+        return self._meanings("period")
+
+    @property
+    def is_of_changes(self) -> bool:
+        """True if a person's curve is the change between two periods."""
+        return "period" in self.columns
+
+    def _meanings(self, role: str) -> tuple[str, ...]:
+        column = self.columns.get(role)
+        return () if column is None else tuple(dict.fromkeys(map(str, column.words.values())))
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -227,6 +243,7 @@ class Reading:
                 for gap in _gaps_of_column(role, column)
             ),
             *_gaps_of_beginning(self),
+            *_gaps_of_pairs(self),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -277,6 +294,18 @@ def _gaps_of_beginning(reading: Reading) -> tuple[Gap, ...]:
             f"The reading does not say what the time of “{shortened(time.name)}” is counted from.",
             '"from": "hours of day", "days since 2024-01-31", "calendar years" or "hours since '
             'first observation" in the reading',
+        ),
+    )
+
+
+def _gaps_of_pairs(reading: Reading) -> tuple[Gap, ...]:
+    if not reading.is_of_changes or reading.paired:
+        return ()
+    return (
+        Gap(
+            "paired",
+            "The reading does not say that everybody is in both periods.",
+            '"paired": true in the reading, if it is public that everybody is',
         ),
     )
 
@@ -371,6 +400,7 @@ def _check_roles(reading: Reading) -> None:
     if in_columns and set(reading.columns) - {"time"}:
         raise _wrong("columns", "People in columns have only “time”, the first, and “values”.")
     _check_spans(reading.columns)
+    _check_periods(reading)
     for role, column in reading.columns.items():
         if role in CODED and column.kind is not Kind.WORD:
             raise _wrong(role, f"A {role} is of the kind word: “words” give its texts a meaning.")
@@ -393,6 +423,20 @@ def _check_roles(reading: Reading) -> None:
             isinstance(meaning, int | float) for meaning in column.words.values()
         ):
             raise _wrong("words", f"The words of “{shortened(column.name)}” stand for numbers.")
+
+
+def _check_periods(reading: Reading) -> None:
+    """Refuse a period without curves, with other than two meanings, and pairs without a period."""
+    if not reading.is_of_changes:
+        if reading.paired:
+            raise _wrong("paired", "“paired” is about the two periods of a column “period”.")
+        return
+    if {"start", "entry", "status"} & reading.columns.keys() or reading.features:
+        raise _wrong("period", "Only curves have changes between two periods.")
+    if reading.columns["period"].words and len(reading.periods) != 2:
+        raise _wrong(
+            "period", f"A period has two meanings, the earlier first; got {len(reading.periods)}."
+        )
 
 
 def _check_spans(columns: Mapping[str, Column]) -> None:
@@ -516,7 +560,7 @@ def _wrong(name: str, message: str) -> InputError:
 _FRAME = ("encoding", "separator", "sheet", "above", "header", "people", "export")
 _PERSON = ("column", "form", "list", "rows", "file", "header")
 _COLUMN = ("name", "kind", "unit", "order", "from", "offset", "words", "other", "time_zone")
-_KEYS = ("frame", "person", "columns", "decimal", "missing", "several", "ask")
+_KEYS = ("frame", "person", "columns", "decimal", "missing", "several", "paired", "ask")
 
 
 def _plain(reading: Reading) -> dict[str, Any]:
@@ -539,6 +583,7 @@ def _plain(reading: Reading) -> dict[str, Any]:
         "decimal": reading.decimal,
         "missing": list(reading.missing),
         "several": reading.several,
+        **({"paired": True} if reading.paired else {}),
         **({"ask": ask} if ask else {}),
     }
 
@@ -595,6 +640,7 @@ def _reading(plain: Any) -> Reading:
         values=_column({"name": [], **wide}, "values") if "values" in every else None,
         decimal=_text(stated, "decimal", "."),
         several=_text(stated, "several", "keep"),
+        paired=_flag(stated, "paired"),
         missing=tuple(map(_each_text, _listed(stated.get("missing", [""]), "missing"))),
         **listed,
     )
@@ -668,6 +714,13 @@ def _listed(value: Any, name: str) -> list[Any]:
 
 def _text(stated: Mapping[str, Any], name: str, usual: str) -> str:
     return _each_text(stated.get(name, usual))
+
+
+def _flag(stated: Mapping[str, Any], name: str) -> bool:
+    flag = stated.get(name, False)
+    if not isinstance(flag, bool):
+        raise _wrong(name, f"“{name}” is true or false.")
+    return flag
 
 
 def _each_text(value: Any) -> str:

@@ -6,8 +6,9 @@ Let R be a complete reading, and x and x′ two files in its domain (`engine.upl
 neighbours: they have the same ids in normal form, and all their lines but those of one id i are
 equal as a multiset. (Where every line is stated to be another person: they have as many lines, and
 one differs.) Let L_j(x) be the lines of id j, and let g map them to that person's record: keeping,
-averaging or joining observations, counting times from the first of them, taking the code of a
-group. Then D(x) = {g(L_j(x)) : j} and D(x′) have equal n and differ in at most the record of i.
+averaging or joining observations, counting times from the first of them, taking changes between
+two periods, taking the code of a group. Then D(x) = {g(L_j(x)) : j} and D(x′) have equal n and
+differ in at most the record of i.
 
 *Proof.* Framing cuts at every line feed and carriage return, also inside quotation marks, and tells
 of each line alone if it is in the frame (`engine.uploads.lines`); a cell is read by the entry of
@@ -39,6 +40,7 @@ from engine.core.lists import counted, shortened
 from engine.core.types import Array
 from engine.numerics.counts.cells import Counted
 from engine.uploads.cells import unit_of
+from engine.uploads.changes import changes_of
 from engine.uploads.columns import order_by_person
 from engine.uploads.curves import MAX_CURVES, MAX_POINTS, CurveTable, in_time_order, notes_on_curves
 from engine.uploads.events import EventColumns, EventTable, notes_on_events
@@ -224,7 +226,8 @@ def part_of_curves(people: People) -> tuple[CurveTable, int]:
 def _curves(people: People, whose: _Whose, order: Integers) -> tuple[CurveTable, int]:
     """Return the curve of each person in an order, and count observations with a part missing."""
     reading = people.reading
-    record, times, values = (_of_wide if reading.is_wide else _of_long)(people, whose)
+    read = _of_changes if reading.is_of_changes else _of_wide if reading.is_wide else _of_long
+    record, times, values = read(people, whose)
     known = np.isfinite(times) & np.isfinite(values)
     n_missing = int((~known).sum())
     if n_missing:
@@ -267,15 +270,23 @@ def _time_unit(reading: Reading) -> str:
     return "" if time is None else unit_of(time)
 
 
+def _of_changes(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
+    """Return record, time and change between two periods; see `engine.uploads.changes`."""
+    record, period, times = whose.record, people.codes["period"], people.times
+    if people.reading.is_wide:
+        assert times is not None
+        wide = people.columns["wide"]
+        record, period = (np.repeat(each, len(times)) for each in (record, period))
+        times, values = np.tile(times, len(wide)), wide.ravel()
+    else:
+        _check_named(people)
+        times, values = people.columns["time"], people.columns["value"]
+    return changes_of(record, period, times, values, people.reading.several == "refuse")
+
+
 def _of_long(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
     """Return record, time and value of each line; or of each moment of a person, averaged."""
-    missing = [role for role in ("time", "value") if role not in people.columns]
-    if missing:
-        raise InputError(
-            f"The reading names no column of the role {missing[0]}.",
-            field=missing[0],
-            hint=f'State it in “columns”, such as "{missing[0]}": {{"name": "…"}}.',
-        )
+    _check_named(people)
     times, values = people.columns["time"], people.columns["value"]
     several = people.reading.several
     if several == "keep":
@@ -309,6 +320,17 @@ def _of_long(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
         np.concatenate([times[keep][starts], times[unknown]]),
         np.concatenate([means, values[unknown]]),
     )
+
+
+def _check_named(people: People) -> None:
+    """Refuse a reading without times or values."""
+    missing = [role for role in ("time", "value") if role not in people.columns]
+    if missing:
+        raise InputError(
+            f"The reading names no column of the role {missing[0]}.",
+            field=missing[0],
+            hint=f'State it in “columns”, such as "{missing[0]}": {{"name": "…"}}.',
+        )
 
 
 def _starts(record: Integers, times: Array) -> Integers:

@@ -12,6 +12,7 @@ from engine.core.errors import InputError
 from engine.core.lists import listed
 from engine.core.types import Array, Data, DataKind, PublicFacts
 from engine.sources import Source
+from engine.uploads.changes import of_changes
 from engine.uploads.columns import Observations
 from engine.uploads.reading_of_files import Reading
 
@@ -75,8 +76,8 @@ class UploadedData(Source[D]):
 
     @property
     def facts(self) -> PublicFacts:
-        """The declared facts, and nothing else."""
-        return self.declared
+        """The declared facts, and nothing else; of changes their values are named so."""
+        return of_changes(self.declared, self.reading)
 
     @property
     def site_names(self) -> tuple[str, ...]:

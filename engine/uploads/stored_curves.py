@@ -48,6 +48,7 @@ class StoredCurves(UploadedData[Any]):
                 field="observations_per_curve",
                 hint="How many single curves have is private.",
             )
+        self.facts  # noqa: B018  (checks the bounds of a change)
         sample = self.observations
         check_fit(sample.times, sample.values, sample.counts, sample.time_unit, self.declared)
         check_covariates(self.covariates, self.declared)
@@ -80,7 +81,7 @@ class StoredCurves(UploadedData[Any]):
 
     @cached_property
     def _store(self) -> CurveStore:
-        return CurveStore(self.declared, self.table.people, self._of_parts)
+        return CurveStore(self.facts, self.table.people, self._of_parts)
 
     def _of_parts(self, site: int, function: Callable[[Iterator[CurveData]], R]) -> list[R]:
         return self.table.of_parts(self._each(_drawn, function), site)

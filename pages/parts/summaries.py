@@ -18,6 +18,7 @@ from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
 from engine.topics.brief import Brief, largest_part
+from engine.topics.components.words import FOR_COMPONENTS
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
 from engine.topics.summaries.answer import MethodResult, SummariesAnswer
@@ -263,6 +264,7 @@ def components(view: Summary) -> None:
             )
             st.markdown(f":small[{words.components(directions, k)}]")
     st.markdown(words.removed(directions))
+    st.markdown(f":small[{FOR_COMPONENTS}]")
 
 
 def noise(view: Summary) -> None:

@@ -317,6 +317,8 @@ FIELDS = {
     "sweep": _SWEEP,
     "second_epsilon": _EPSILON,
     "group_size": some.integers(1, settings.MAX_OF_ONE),
+    "periods": some.none() | some.integers(1, 1000),
+    "stays": some.none() | some.integers(1, 1000),
     "population": some.none() | some.integers(2, 10_000),
     "compared_methods": some.lists(
         some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4, unique=True

@@ -230,7 +230,7 @@ def test_speeds_need_a_curve_without_finer_detail_and_enough_waves():
     rough = curve(lambda t: 5 + np.cos(40 * t), sd=0.01)
     assert rough.status is Status.COARSE
     refused = [
-        keys(each, Verdict.REFUSED) - {"next_person", "modes"}
+        keys(each, Verdict.REFUSED) - {"next_person", "modes", "groups"}
         for each in (
             rough,
             curve(lambda t: 5 + t, size=9, passed=True),

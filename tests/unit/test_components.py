@@ -16,7 +16,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.topics.mean.direction_charts import directions
+from engine.topics.components.charts import directions
 from tests.heavy import few
 from tests.sentences import of_topic
 

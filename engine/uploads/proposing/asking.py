@@ -121,6 +121,7 @@ def doubts_of(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Ques
         ):
             yield from _on_offset(look, names[0], role)
     yield from _on_several(look, roles, reading)
+    yield from _on_periods(look, roles, reading)
     site = look.by_name.get("server")
     if site is not None and "site" not in reading.columns and site not in roles.used:
         yield _on_sites(look, site)
@@ -305,6 +306,45 @@ def _on_words(look: Inspection, roles: Roles, role: str, column: Column) -> Ques
         evidence=f"{counted(content.n_different, 'different text')} in {content.n_known:,} cells.",
         words='"words": {"text": "meaning"}, "other": "censored"',
         takes_several=role == "status",
+    )
+
+
+def _on_periods(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Ask whether a column with two texts tells two periods, between which changes are wanted."""
+    if roles.kind is not FileKind.CURVES or reading.is_of_changes:
+        return
+    for name in look.free(roles.used):
+        content = look.columns[name]
+        if plain_name(name) not in usual.PERIODS or content.n_different != 2:
+            continue
+        first, second = sorted(content.known)
+        yield Question(
+            field="columns.period",
+            question=f"Does “{shortened(look.raw(name))}” tell two periods of the same people?",
+            options=(
+                ReadingOption("Not used: all observations of a person are one curve", {}),
+                *(_of_pair(look.raw(name), *pair) for pair in ((first, second), (second, first))),
+            ),
+            evidence=f"2 different texts in {content.n_known:,} cells.",
+            words='"period": {"name": "…", "kind": "word", "words": {"1": "before", "2": "after"}} '
+            'in “columns”, and "paired": true',
+            is_gap=False,
+        )
+        return
+
+
+def _of_pair(name: str, first: str, second: str) -> ReadingOption:
+    """Return the answer that a person's curve is the change from one text to the other."""
+    column = {
+        "name": name,
+        "kind": "word",
+        "words": {first: first, second: second},
+        "other": "missing",
+    }
+    return ReadingOption(
+        f"The change from “{shortened(first)}” to “{shortened(second)}” of each person: it is "
+        "public that everybody is in both, and bounds are those of a change",
+        {"columns": {"period": column}, "paired": True},
     )
 
 

@@ -57,6 +57,13 @@ NO_PEOPLE = frozenset(
         "label group arm g unnamed_0 x besuch visite visita"
     )
 ) | {"", "wave"}
+PERIODS = frozenset(
+    _words(
+        "wave period phase round season term survey assessment pre_post prepost before_after "
+        "welle periode durchgang vague onda ronda fase ronde"
+    )
+)
+"""Names of columns with two periods of the same people, if they have two texts."""
 DEVICES = frozenset(_words("device device_id sensor sensor_id meter meter_id"))
 _OF_NO_PERSON = frozenset(
     _words(  # before an id: a person has several of these

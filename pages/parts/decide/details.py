@@ -13,7 +13,7 @@ from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
 from engine.topics.sites import diagram_charts
-from pages.parts import plan, regression, sites
+from pages.parts import over_time, plan, regression, sites
 from pages.parts.decide.view import DecideView, choose
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls
@@ -55,6 +55,7 @@ def _of_means(view: DecideView) -> list[Detail]:
     """List the details computed for mean curves alone."""
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
+        Detail("over_time", "Releases over time", lambda: over_time.section(plan.Planned())),
         Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
         Detail(
             "hospitals",
@@ -86,6 +87,7 @@ def _of_means(view: DecideView) -> list[Detail]:
 # Keys of links that open one of them.
 _OF_MEANS = (
     "planner",
+    "over_time",
     "risk",
     "ways",
     "shares",

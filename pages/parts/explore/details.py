@@ -10,6 +10,7 @@ import streamlit as st
 from engine.sources import Source
 from pages.parts.explore import cards
 from pages.parts.explore.scene import Scene
+from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees, holdout, odds
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout
@@ -50,6 +51,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
             "power",
             "synthetic",
         ),
+        detail("components", "How people differ", _components),
         detail("steps", "Effect of each step", _steps, "steps_numbers"),
         *_published_study(scene, source),
         Detail("ledger", "Privacy ledger", partial(_ledger, scene), ("rule",)),
@@ -108,6 +110,12 @@ def _attacker(scene: Scene) -> None:
     scene.charts |= odds.card(scene.facts, spends, scene.answer.data.sizes, scene)
     _behind(scene, "attacker_numbers")
     guarantees.consequences(spends, scene.facts, "explore")
+
+
+def _components(scene: Scene) -> None:
+    if not scene.is_refused:
+        with layout.user_errors():
+            answer_cards.directions(shape_cards.first_curve(scene))
 
 
 def _ledger(scene: Scene) -> None:

@@ -40,7 +40,15 @@ from engine.core.enumerations import NoisePlace
 from engine.language import glossary
 from engine.language.numbers import small
 from engine.topics.decision.words import WHO, site_noun, spread
-from pages.parts import coefficients, counting, percentiles, regression, sparse, summaries
+from pages.parts import (
+    coefficients,
+    components,
+    counting,
+    percentiles,
+    regression,
+    sparse,
+    summaries,
+)
 from pages.parts.explore import cards
 from pages.parts.lab import mean
 from pages.shared.cards import guarantees, shape
@@ -129,6 +137,14 @@ ESTIMANDS = {
                 More("steps", "What each step does", cards.effect_of_steps),
                 More("rule", "Rules and precedents", lambda _: guarantees.rule_fold()),
             ),
+        ),
+        Estimand(
+            key="components",
+            title="How people differ",
+            view=components.ReleasedDirections,
+            budget=mean.budget,
+            own_data=mean.own_data,
+            cards=(components.directions, (components.closeness, attacker)),
         ),
         Estimand(
             key="coefficients",

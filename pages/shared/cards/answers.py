@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from engine.answers import CurveQuestion, ReleasedCurve, curve_questions
+from engine.answers.many_groups import SHRUNK, ManyGroups
 from engine.answers.modes import Modes
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import (
@@ -19,8 +20,10 @@ from engine.answers.synthetic import (
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.language.grammar import escape
+from engine.topics.components import charts as charts_of_components
+from engine.topics.components.words import COSTS_NOTHING
 from engine.topics.mean import charts
-from engine.topics.mean.direction_charts import directions
+from engine.topics.mean.group_charts import many_groups
 from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout
 
@@ -58,11 +61,33 @@ def one_question(curve: ReleasedCurve) -> None:
     controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
     try:
         st.markdown(f"**{escape(question.answer(curve).text)}**")
-        picture = directions(curve) if isinstance(question, Modes) else None
-        if picture is not None:
-            layout.draw(picture, "directions", 300, 300)
+        if isinstance(question, Modes):
+            _draw_directions(curve)
+        if isinstance(question, ManyGroups):
+            _draw_groups(curve, question.drawn == SHRUNK)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/error:")
+
+
+def directions(curve: ReleasedCurve) -> None:
+    """Show how people differ, as far as a release tells it."""
+    answer = Modes().answer(curve)
+    st.markdown(escape(answer.text))
+    _draw_directions(curve)
+    for note in (*answer.notes, COSTS_NOTHING):
+        st.markdown(f":small[{escape(note)}]")
+
+
+def _draw_directions(curve: ReleasedCurve) -> None:
+    picture = charts_of_components.directions(curve)
+    if picture is not None:
+        layout.draw(picture, "directions", 300, 300)
+
+
+def _draw_groups(curve: ReleasedCurve, is_shrunk: bool) -> None:
+    picture = many_groups(curve, is_shrunk)
+    if picture is not None:
+        layout.draw(picture, "many_groups", 320, 300)
 
 
 def _keep(question: CurveQuestion) -> None:

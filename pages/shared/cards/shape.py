@@ -252,13 +252,13 @@ def section(scene: Scene) -> None:
                 st.markdown(f":small[{words.ASKING}]")
             with layout.fold("All answers of one release", "all_answers") as is_open:
                 if is_open:
-                    answer_cards.table(_first(scene))
+                    answer_cards.table(first_curve(scene))
     if not scene.is_refused:
         with layout.fold("Synthetic people drawn from one release", "synthetic") as is_open:
             if is_open:
                 with layout.user_errors():
                     answer_cards.synthetic_section(
-                        _first(scene),
+                        first_curve(scene),
                         scene.facts.name,
                         scene.budget,
                         session.current().seed,
@@ -273,7 +273,7 @@ def section(scene: Scene) -> None:
         _how_often(scene, question)
 
 
-def _first(scene: Scene) -> ReleasedCurve:
+def first_curve(scene: Scene) -> ReleasedCurve:
     """Return the first release on screen, as far as questions need it."""
     return run.answer(first_release, scene.study)
 

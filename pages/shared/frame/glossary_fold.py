@@ -46,6 +46,7 @@ OF_TABS: dict[str, tuple[str, ...]] = {
     "papers": ("Privacy budget", "δ", "Unit of protection", "Simulated", "Public"),
 }
 OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
+    "components": ("Component", "Covariance"),
     "coefficients": ("Covariate",),
     "regression": ("Wavelets", "Laplace noise", "Bounds"),
     "summaries": ("Density", "Covariance", "Penalty"),

@@ -20,6 +20,11 @@ class LabTask:
     letters: tuple[str, str]  # (str, str): of its source and of its mechanism, in links
     # the setting that selects among several tasks of its estimand
     among: str = ""
+    further: tuple[str, ...] = ()  # estimands that the same release tells at no further cost
+
+    @property
+    def estimands(self) -> tuple[str, ...]:
+        return (self.estimand, *self.further)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -31,7 +36,7 @@ class LabTask:
 LAB_TASKS = {
     offered.task.key: offered
     for offered in (
-        LabTask(tasks.MEAN_FUNCTION, "mean", ("c", "m")),
+        LabTask(tasks.MEAN_FUNCTION, "mean", ("c", "m"), further=("components",)),
         LabTask(tasks.VARYING_COEFFICIENTS, "coefficients", ("g", "k")),
         LabTask(tasks.WAVELET_REGRESSION, "regression", ("w", "v")),
         LabTask(tasks.DENSITY, "summaries", ("d", "n"), "summary_task"),
@@ -45,7 +50,9 @@ LAB_TASKS = {
         LabTask(tasks.PERCENTILE_CURVES, "percentiles", ("J", "Z")),
     )
 }
-ESTIMANDS = tuple(dict.fromkeys(offered.estimand for offered in LAB_TASKS.values()))
+ESTIMANDS = tuple(
+    dict.fromkeys(name for offered in LAB_TASKS.values() for name in offered.estimands)
+)
 
 
 def settings_of(task: str) -> dict[str, str]:

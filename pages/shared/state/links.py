@@ -306,6 +306,8 @@ _WORDS = {
     "budget_split": Word(budget_split.of_word, budget_split.word),
     "evaluation_point": Word(lambda text: settings.checked_point(float(text))),
     "group_size": Word(lambda text: settings.checked_group(int(text))),
+    "periods": Word(lambda text: settings.checked_periods(int(text))),
+    "stays": Word(lambda text: settings.checked_periods(int(text))),
     "population": Word(lambda text: settings.checked_population(int(text))),
     **_NUMBER,
     "further_lines": Word(

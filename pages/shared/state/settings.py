@@ -25,6 +25,7 @@ from engine.sources import Source, sources
 from engine.topics.decision.answer import sized
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
+from engine.topics.planning.periods import MAX_PERIODS
 from engine.topics.regression.answer import NETWORKS, Network
 from engine.topics.sites.site_table import SiteRow
 from engine.topics.sweeps.answer import EPSILON, MAX_VALUES
@@ -224,6 +225,8 @@ class Settings:
     attacker_accuracy: float = 60.0
     epsilon_limit: float | None = None
     budget_split: Split = field(default_factory=Split)
+    periods: int | None = None  # releases over time, and how many of them a person is in at most
+    stays: int | None = None
     # Learn: the guide in place of the path, the open lesson, if any, its slides, and the class
     # whose pupils guess here.
     learn_part: str = ""
@@ -274,7 +277,7 @@ class Settings:
     @property
     def estimated(self) -> str:
         """The task of the estimand in Lab; of several the one that is looked at."""
-        first = next(task for task in LAB_TASKS.values() if task.estimand == self.estimand)
+        first = next(task for task in LAB_TASKS.values() if self.estimand in task.estimands)
         return getattr(self, first.among) if first.among else first.task.key
 
     @property
@@ -350,6 +353,14 @@ def checked_point(point: float) -> float:
 def checked_group(count: int) -> int:
     if not 1 <= count <= MAX_OF_ONE:
         raise InputError(f"One person has 1 to {MAX_OF_ONE} of them; got {count}.", field="group")
+    return count
+
+
+def checked_periods(count: int) -> int:
+    if not 1 <= count <= MAX_PERIODS:
+        raise InputError(
+            f"There can be 1 to {MAX_PERIODS} releases; got {count:,}.", field="periods"
+        )
     return count
 
 

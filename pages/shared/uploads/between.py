@@ -49,6 +49,10 @@ from pages.shared.uploads.statements import (
 )
 
 _OF_ROWS: Fields = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
+OF_A_CHANGE = (
+    "The range is that of a **change** from “{}” to “{}”: how far one person can fall and rise "
+    "between the two. It lies on both sides of 0."
+)
 _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetric about their mean"}
 _BETWEEN: Mapping[Counted | DataType, QuestionWords] = {
     Counted.OUTCOMES: QuestionWords(
@@ -81,6 +85,8 @@ def between(current: Draft) -> bool:
         _fill_chosen,
         _BETWEEN.get(kind),
     )
+    if current.reading.is_of_changes:
+        st.markdown(OF_A_CHANGE.format(*map(plain, current.reading.periods)))
     if isinstance(kind, Counted):
         _ask_events(event_columns(current.reading, kind))
     elif TASKS[current.task].data is DataType.RECORDS:

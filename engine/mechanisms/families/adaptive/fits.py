@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import NORMAL, SecondMoments
+from engine.core.bands import NORMAL, SecondMoments, SiteLocations
 from engine.core.checks import Check, CheckOutcome, Fact, joined
 from engine.core.types import (
     Array,
@@ -199,6 +199,7 @@ class UnitFit:
     # how people's curves deviate, for models in which that can be read; NaN where it was not
     # released
     people: SecondMoments | None = None
+    sites: SiteLocations | None = None  # of models of one function with several sites
 
     @classmethod
     def empty(
@@ -230,6 +231,9 @@ class UnitFit:
             np.zeros(each, dtype=bool),
             np.zeros(each, dtype=bool),
             people,
+            SiteLocations(*np.full((2, *each, servers, *shape), np.nan))
+            if servers > 1 and len(shape) == 1
+            else None,
         )
 
     def put(self, piece: Piece, located: Located, feasible: Sequence[int]) -> None:
@@ -249,6 +253,10 @@ class UnitFit:
                 self.people.noise[k][repeats, mine] = theirs.noise
                 self.people.stretch[k][repeats, mine, ..., :size] = theirs.stretch
                 self.people.privacy[k][repeats, mine, ..., :size] = theirs.privacy
+            if self.sites is not None and located.sites is not None and piece.left_out is None:
+                each = located.sites.of(slice(None), of_plan)
+                self.sites.centres[k][repeats, mine, ..., :size] = each.centres
+                self.sites.variances[k][repeats, mine, ..., :size] = each.variances
             for name in ("sites_differ", "hides_sites"):
                 getattr(self, name)[k][repeats, mine] = getattr(located, name)[:, of_plan]
             for name in ("weight", "noise", "sampling"):

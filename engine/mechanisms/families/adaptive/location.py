@@ -74,7 +74,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from engine.core.arrays import Indices
-from engine.core.bands import SecondMoments
+from engine.core.bands import SecondMoments, SiteLocations
 from engine.core.types import Array, Step
 from engine.mechanisms.families.adaptive import checked_facts
 from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES_DIFFER, Constants
@@ -134,6 +134,7 @@ NOISE_ROWS = {
 }
 _NO_ZERO = 1e-300
 _TOLD = 1e-6  # of the largest singular value of E T: directions that the times tell
+LEAST_TOLD = 0.5  # least singular value of E T for which the mean of a site is read
 _FIXED_POINT_STEPS = 12
 _MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
@@ -255,6 +256,7 @@ class Located:
     sites_differ: NDArray[np.bool_] | None = None
     hides_sites: NDArray[np.bool_] | None = None
     far: Far | None = None
+    sites: SiteLocations | None = None  # (repeats, columns, sites, p); None if there is one
 
 
 def locate(
@@ -318,6 +320,7 @@ def _one_by_one(
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
         far=_far(sites, last, state, slope, law),
+        sites=_each_site(sites, last, slope, locations, law),
     )
 
 
@@ -358,17 +361,14 @@ def _jointly(
         locations, moments = _about(
             (state.centre - last.centre) @ law.mean_slopes.T, locations, moments
         )
+    before = replace(last, centre=state.centre)
     state, weights = _move(
-        sites,
-        replace(last, centre=state.centre),
-        locations,
-        slope,
-        _response(sites, last, law, 3),
-        constants,
+        sites, before, locations, slope, _response(sites, last, law, 3), constants
     )
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
         far=_far(sites, last, state, slope, law),
+        sites=_each_site(sites, before, slope, locations, law),
     )
 
 
@@ -612,6 +612,30 @@ def _located(
         people,
         *_away_from_all(sites, after, slope, locations, weights, covariance),
     )
+
+
+def _each_site(
+    sites: Sequence[SiteDeviations], before: State, slope: Array, locations: Sent, law: DeviationLaw
+) -> SiteLocations | None:
+    """Read the mean of each site's people off its last location y_s: a − (E T)⁻¹ y_s/J.
+
+    a is the centre before the step. y_s/J has the variance g_s²/J² + spread²/n_s, of which
+    (E T)⁻¹ keeps the diagonal.
+    """
+    if len(sites) < 2:
+        return None
+    turns, told, directions = np.linalg.svd(law.mean_slopes)
+    is_told = told[-1] > LEAST_TOLD and all(site.mixing is None for site in sites)
+    inverse = (directions.T / told) @ turns.T if is_told else np.full_like(turns, np.nan)
+    found = [
+        (
+            before.centre - (y / slope) @ inverse.T,
+            ((g / slope) ** 2 + before.spread**2 / site.n_curves) @ (inverse**2).T,
+        )
+        for site, y, g in zip(sites, locations.values, locations.scales, strict=True)
+    ]
+    centres, variances = (np.stack(each, axis=-2) for each in zip(*found, strict=True))
+    return SiteLocations(centres, variances)
 
 
 def _away_from_all(

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import WIDER, WIDER_BEFORE
+from engine.core.bands import WIDER, WIDER_BEFORE, SiteLocations
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import (
@@ -263,6 +263,12 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
                     privacy=square * unit.people.privacy,
                 ),
                 wider=WIDER if self._is_current else WIDER_BEFORE,
+                sites=None
+                if unit.sites is None
+                else SiteLocations(
+                    _in_response_units(unit.sites.centres, scale, names),
+                    square * unit.sites.variances,
+                ),
             ),
             parts=ServerParts(
                 unit.parts.weight, square * unit.parts.noise, square * unit.parts.sampling

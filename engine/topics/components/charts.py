@@ -1,6 +1,8 @@
-"""Chart of the directions in which people differ: the mean, and people on either side of it."""
+"""Charts of the directions in which people differ, and of how close releases come to them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +15,11 @@ from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import capital
 from engine.language.numbers import named, percent
+from engine.topics.components import words
+from engine.topics.components.answer import COMPARED, ComponentsAnswer
 
-MAX_SHOWN, _WIDTH, _GAP = 3, 2.0, 0.06  # panels; standard deviations; between panels
+_WIDTH, _GAP = 2.0, 0.06  # standard deviations of people; between panels
+_APART = 0.12  # of two marks of one direction, from its middle
 _TITLE = "Two standard deviations of people to each side of the private mean"
 
 
@@ -26,7 +31,7 @@ def directions(curve: ReleasedCurve) -> Chart | None:
     if refusal_of_spread(curve, PERSON_FROM):
         return None
     components = curve.components()
-    shown = min(components.n_shown, MAX_SHOWN)
+    shown = min(components.n_shown, COMPARED)
     if not shown:
         return None
     facts, times = curve.facts, grid()
@@ -78,3 +83,47 @@ def _title(text: str, middle: float) -> Spec:
         "showarrow": False,
         "font": {"size": 12, "color": "text"},
     }
+
+
+def angles(answer: ComponentsAnswer) -> Chart:
+    """Draw how far each release turns the true directions, and a covariance alone.
+
+    Without known directions: the directions of the first release.
+    """
+    data: list[Spec] = []
+    columns: dict[str, list[Any]] = {}
+    names = [f"Direction {k + 1}" for k in range(COMPARED)]
+    for label, found, shade, shift in (
+        ("From the mean", answer.found, "gradient", -1),
+        (f"{answer.covariance_method}, covariance alone", answer.covariance, "functional", 1),
+    ):
+        turned = answer.angles(found)
+        if turned is None:
+            continue
+        low, middle, high = np.quantile(turned, [0.025, 0.5, 0.975], axis=0)
+        places = [k + _APART * shift for k in range(COMPARED)]
+        bars = traces.off_by(plain(high - middle), plain(middle - low), shade, 2, 5)
+        marker = {"size": 11, "color": shade, "symbol": "circle" if shift < 0 else "diamond"}
+        data.append(traces.points(label, plain(middle), places, marker, error_x=bars))
+        columns |= {f"{label}, degrees off": plain(middle)}
+    if not data:
+        of_first = None if answer.curve is None else directions(answer.curve)
+        return of_first or traces.table(
+            {
+                "Direction": names,
+                "Releases that tell it": list(map(answer.share_told, range(COMPARED))),
+            }
+        )
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            hovermode="closest",
+            title="Degrees between a direction and the true one",
+            xaxis=axis("Degrees", grid=True, range=[0, 90]),
+            yaxis=axis(
+                tickvals=list(range(COMPARED)), ticktext=names, range=[COMPARED - 0.5, -0.5]
+            ),
+        ),
+    }
+    return Chart(spec, words.beside(answer), {"Direction": names} | columns)

@@ -1,0 +1,1 @@
+"""Directions in which people's curves differ."""
