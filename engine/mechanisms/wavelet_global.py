@@ -271,6 +271,11 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         by_rule = not facts.is_simulated and self._can_check
         return by_rule if self.checks is None else self.checks == "paid"
 
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        if self.is_checked(facts) or self.design == "released":
+            return None
+        return super().as_one_centre(n_people, budget, facts)
+
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
         """The public table, with what checks leave of the budgets."""
         sites = super().sites(sizes, budgets, facts)

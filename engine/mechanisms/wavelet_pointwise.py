@@ -273,6 +273,11 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _MIN_SMOOTH)
         return cls(points=points, smoothness=smoothness, radius=regression.radius / 2, **shared)
 
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        """The same of Gaussian noise alone: averages of Laplace noise are no Laplace noise."""
+        is_gaussian = self.noise in ("gaussian", "curve")
+        return super().as_one_centre(n_people, budget, facts) if is_gaussian else None
+
     # -- releases ---------------------------------------------------------------------------
 
     def fitted(

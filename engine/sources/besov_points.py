@@ -16,6 +16,7 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.sources import sources
 from engine.sources.regression_points import PointsOfCurve, truth_of
 
+LARGEST_SMOOTHNESS = 1.6  # of the wavelets
 _LEVEL = 14
 _MIDPOINTS = (np.arange(2**15) + 0.5) / 2**15
 
@@ -42,7 +43,12 @@ class BesovPoints(PointsOfCurve):
     order = 16
 
     smoothness: float = param(
-        1.0, "Smoothness", "Of the curve. Larger: smoother.", low=0.51, high=1.6, symbol="α"
+        1.0,
+        "Smoothness",
+        "Of the curve. Larger: smoother.",
+        low=0.51,
+        high=LARGEST_SMOOTHNESS,
+        symbol="α",
     )
     integrability: float = param(
         2.0,

@@ -14,12 +14,8 @@ import pandas as pd
 from pandas import col
 
 from engine.core.types import Array, Budget
-from engine.rates.functional_mean import (
-    CurveRate,
-    FunctionalMeanRate,
-    Trust,
-    VaryingCoefficientsRate,
-)
+from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.trusted import Trust
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation.experiments import Cell, Run
