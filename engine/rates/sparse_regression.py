@@ -21,7 +21,7 @@ from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Point, Powers, constant, log, symbols
-from engine.rates.trusted import Arrangement, ByTrust, Trust, TrustedRate
+from engine.rates.trusted import Custody, ByTrust, Trust, TrustedRate
 from engine.sources.sparse_means import SparseMeans
 from engine.sources.sparse_rows import SparseRows
 
@@ -93,15 +93,15 @@ class TrustedServerRate(Rate):
     def by_trust(self) -> ByTrust:
         """One trusted server alone: no estimator is known for the other two."""
         kinds = (
-            TrustedRate(Trust.CENTRAL, self, SparseRegression(), Arrangement.POOLED),
+            TrustedRate(Trust.CENTRAL, self, SparseRegression(), Custody.POOLED),
             *(
                 TrustedRate(trust, UntrustedServerRate(), None, arrangement, _NOT_REGRESSION)
                 for trust, arrangement in (
-                    (Trust.FEDERATED, Arrangement.SITES),
-                    (Trust.LOCAL, Arrangement.DEVICES),
+                    (Trust.FEDERATED, Custody.SITES),
+                    (Trust.LOCAL, Custody.DEVICES),
                 )
             ),
-            TrustedRate(Trust.NONE, self, SparseRegression(), Arrangement.POOLED),
+            TrustedRate(Trust.NONE, self, SparseRegression(), Custody.POOLED),
         )
         source = SparseRows(n_curves=40_000, n_servers=10, n_features=20)
         return ByTrust(kinds, source, 2.0, 0.5)
@@ -353,15 +353,12 @@ class TrustedMeanRate(Rate):
 
 _MEANS = ByTrust(
     (
-        TrustedRate(Trust.CENTRAL, TrustedMeanRate(), SparseMeanTrusted(), Arrangement.POOLED),
+        TrustedRate(Trust.CENTRAL, TrustedMeanRate(), SparseMeanTrusted(), Custody.POOLED),
         TrustedRate(Trust.FEDERATED, UntrustedServerRate(), SparseMeanLaplace()),
         TrustedRate(
-            Trust.LOCAL,
-            UntrustedServerRate(hidden="machine"),
-            SparseMeanSigns(),
-            Arrangement.DEVICES,
+            Trust.LOCAL, UntrustedServerRate(hidden="machine"), SparseMeanSigns(), Custody.DEVICES
         ),
-        TrustedRate(Trust.NONE, TrustedMeanRate(), SparseMeanTrusted(), Arrangement.POOLED),
+        TrustedRate(Trust.NONE, TrustedMeanRate(), SparseMeanTrusted(), Custody.POOLED),
     ),
     SparseMeans(n_curves=2_400, n_servers=60, n_features=20),
     epsilon=2.0,

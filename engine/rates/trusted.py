@@ -29,8 +29,8 @@ class Trust(Enumeration):
     NONE = "none", None, "no privacy", "none"
 
 
-class Arrangement(Enumeration):
-    """Arrangement of the same people: at one centre, at the sites, or each at a site of their own.
+class Custody(Enumeration):
+    """Custody of the same people: by one centre, by the sites, or by everybody alone.
 
     It moves the symbols n and S of a rate, and people and sites of a simulated study, alike.
     """
@@ -41,9 +41,9 @@ class Arrangement(Enumeration):
 
     def sizes(self, people: Any, sites: Any) -> tuple[Any, Any]:
         """Return people on each site, and sites."""
-        if self is Arrangement.SITES:
+        if self is Custody.SITES:
             return people, sites
-        return (people * sites, 1) if self is Arrangement.POOLED else (1, people * sites)
+        return (people * sites, 1) if self is Custody.POOLED else (1, people * sites)
 
     def point(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """Arrange the people of a point, n on each of S sites."""
@@ -58,12 +58,12 @@ class TrustedRate:
     trust: Trust
     rate: Rate
     mechanism: Mechanism | None  # None where no method is known
-    arrangement: Arrangement = Arrangement.SITES
+    custody: Custody = Custody.SITES
     missing: str = ""  # why nothing is measured
 
     def point(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """Return the symbols of the rate, from those of the problem; without privacy ε is large."""
-        arranged = self.arrangement.point(point)
+        arranged = self.custody.point(point)
         return {**arranged, "epsilon": NO_COST} if self.trust is Trust.NONE else arranged
 
 
@@ -83,9 +83,9 @@ def arranged(rate: Rate, mechanism: Mechanism) -> tuple[TrustedRate, ...]:
     return tuple(
         TrustedRate(trust, rate, mechanism, arrangement)
         for trust, arrangement in (
-            (Trust.CENTRAL, Arrangement.POOLED),
-            (Trust.FEDERATED, Arrangement.SITES),
-            (Trust.LOCAL, Arrangement.DEVICES),
-            (Trust.NONE, Arrangement.POOLED),
+            (Trust.CENTRAL, Custody.POOLED),
+            (Trust.FEDERATED, Custody.SITES),
+            (Trust.LOCAL, Custody.DEVICES),
+            (Trust.NONE, Custody.POOLED),
         )
     )

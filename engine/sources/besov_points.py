@@ -43,17 +43,12 @@ class BesovPoints(PointsOfCurve):
     order = 16
 
     smoothness: float = param(
-        1.0,
-        "Smoothness",
-        "Of the curve. Larger: smoother.",
-        low=0.51,
-        high=LARGEST_SMOOTHNESS,
-        symbol="α",
+        1.0, "Smoothness", "How smooth the curve is.", low=0.51, high=LARGEST_SMOOTHNESS, symbol="α"
     )
     integrability: float = param(
         2.0,
         "Evenness of the smoothness",
-        "The Besov index p: how much rougher single places may be.",
+        "The Besov index p: how much rougher it may be at single points.",
         low=2.0,
         high=1e6,
         symbol="p",
@@ -61,7 +56,7 @@ class BesovPoints(PointsOfCurve):
     share: float = param(
         1.0,
         "Share of wavelets",
-        "Of every level that are not 0. 1: as rough everywhere; small: at a few places.",
+        "The rest of every level is 0. 1: as rough everywhere; small: at a few points.",
         low=0.0,
         high=1.0,
     )
@@ -69,7 +64,7 @@ class BesovPoints(PointsOfCurve):
         2.0, "Radius", "The Besov norm of the curve.", low=1e-3, high=1e6, symbol="R"
     )
     pattern: int = param(
-        1, "Draw of places and signs", "Numbers one draw of them.", low=0, high=1_000_000
+        1, "Draw of positions and signs", "Numbers one draw of them.", low=0, high=1_000_000
     )
 
     def __post_init__(self) -> None:
@@ -86,7 +81,7 @@ class BesovPoints(PointsOfCurve):
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (
             ("A curve as rough everywhere", {}),
-            ("A curve rough at few places", {"integrability": 4.0, "share": 0.02}),
+            ("A curve rough at few points", {"integrability": 4.0, "share": 0.02}),
         )
 
     @property

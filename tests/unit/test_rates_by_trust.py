@@ -12,7 +12,7 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates import rates
 from engine.rates.sparse_regression import TrustedServerRate
-from engine.rates.trusted import Arrangement, Trust
+from engine.rates.trusted import Custody, Trust
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources.besov_points import BesovPoints
 from engine.topics.rates import charts, words
@@ -61,10 +61,10 @@ def _known(kind, point):
     return {name: value for name, value in kind.point(point).items() if name in names}
 
 
-def test_arrangements_keep_the_number_of_people():
+def test_custody_keeps_the_number_of_people():
     point = {"n": 30.0, "S": 4.0, "epsilon": 1.0}
-    for arrangement in Arrangement:
-        arranged = arrangement.point(point)
+    for custody in Custody:
+        arranged = custody.point(point)
         assert arranged["n"] * arranged["S"] == 120
 
 
@@ -109,7 +109,7 @@ def test_the_picture_has_a_row_for_each_measured_error():
     chart = charts.by_trust(found, symbol_of(request), "kg")
     assert len(chart.table["± (95 %)"]) == 4 * len(errors)
     slopes = words.trust_slopes(found, "ε")
-    assert len(slopes["Of the rate"]) == 4
+    assert len(slopes["Slope of the rate"]) == 4
 
 
 # -- nobody trusted, by the law of one centre ----------------------------------------------------

@@ -19,7 +19,7 @@ from engine.core.types import Array, Budget, PublicFacts
 from engine.mechanisms.study import Study
 from engine.rates import Rate, Symbol
 from engine.rates.fitted import FEWEST_POINTS, Weighted, fit
-from engine.rates.trusted import Arrangement, ByTrust, Trust, TrustedRate
+from engine.rates.trusted import Custody, ByTrust, Trust, TrustedRate
 from engine.simulation import metrics, studies
 from engine.simulation.experiments import mean_and_se
 from engine.topics.rates.answer import MeasuredError, compare_lines
@@ -120,8 +120,8 @@ def _measured(
     if request.moves_observations:
         of_kind = source.resized(1, n, sites)
     else:
-        per_site, number = kind.arrangement.sizes(n, sites)
-        if kind.arrangement is Arrangement.DEVICES and mechanism.as_one_centre(
+        per_site, number = kind.custody.sizes(n, sites)
+        if kind.custody is Custody.DEVICES and mechanism.as_one_centre(
             people, Budget(1.0, _ANY_DELTA), source.facts
         ):
             per_site, number = people, 1
@@ -131,7 +131,7 @@ def _measured(
             return tuple(MeasuredError(epsilon, math.nan, math.nan) for epsilon in epsilons)
     delta = mechanism.delta(people, request.example.delta).value
     budgets = [Budget(epsilon, delta) for epsilon in epsilons]
-    if kind.arrangement is Arrangement.DEVICES:
+    if kind.custody is Custody.DEVICES:
         budgets = [mechanism.as_one_centre(people, b, source.facts) or b for b in budgets]
     several = range(1 if studies.data_sets(of_kind) >= _DATA_SETS else _DATA_SETS)
     each = [

@@ -370,7 +370,7 @@ def trust_slopes(lines: Sequence[TrustLine], symbol: str) -> dict[str, list[str]
     names = (
         "Who is trusted",
         f"Slope in {symbol}, measured (95 %)",
-        "Of the rate",
+        "Slope of the rate",
         "Local slopes, measured",
         "Local slopes of the rate",
     )

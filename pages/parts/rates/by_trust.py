@@ -21,7 +21,7 @@ HEADING = "The same error under every kind of trust"
 _LAST = "trust_check"  # session key of the last request, with its job
 
 
-class _LastRequest(NamedTuple):
+class _LastTrustCheck(NamedTuple):
     """The last request; it stays on screen when settings move on."""
 
     job: Job
@@ -38,10 +38,10 @@ def by_trust(view: RateAtPoint) -> None:
     layout.prose(words.trust_sizes(request))
     if st.button("Measure all", icon=":material/play_arrow:", key="measure_by_trust"):
         warm_up()
-        st.session_state[_LAST] = _LastRequest(
+        st.session_state[_LAST] = _LastTrustCheck(
             begin(_key(request), topic.check_by_trust, request, total=request.steps), request
         )
-    last: _LastRequest | None = st.session_state.get(_LAST)
+    last: _LastTrustCheck | None = st.session_state.get(_LAST)
     if last is None or last.request != request:
         layout.empty(
             "Central, federated, local and no privacy in one picture, over ε or n as chosen under "

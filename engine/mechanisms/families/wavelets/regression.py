@@ -358,7 +358,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         return CurveClass(estimator.smoothness, estimator.radius * unit)
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
-        """By the proposition of `engine.mechanisms.families.local_privacy`.
+        """Follow the proposition of `engine.mechanisms.families.local_privacy`.
 
         The plan is the same as well: with equal weights both criteria are bias + (data +
         (2τ sup‖b‖/μ)²)/n, level by level and clip by clip.
