@@ -21,7 +21,7 @@ from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Point, Powers, constant, log, symbols
-from engine.rates.trusted import Custody, ByTrust, Trust, TrustedRate
+from engine.rates.trusted import ByTrust, Custody, Trust, TrustedRate
 from engine.sources.sparse_means import SparseMeans
 from engine.sources.sparse_rows import SparseRows
 
@@ -95,8 +95,8 @@ class TrustedServerRate(Rate):
         kinds = (
             TrustedRate(Trust.CENTRAL, self, SparseRegression(), Custody.POOLED),
             *(
-                TrustedRate(trust, UntrustedServerRate(), None, arrangement, _NOT_REGRESSION)
-                for trust, arrangement in (
+                TrustedRate(trust, UntrustedServerRate(), None, custody, _NOT_REGRESSION)
+                for trust, custody in (
                     (Trust.FEDERATED, Custody.SITES),
                     (Trust.LOCAL, Custody.DEVICES),
                 )

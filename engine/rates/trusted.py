@@ -81,8 +81,8 @@ class ByTrust:
 def arranged(rate: Rate, mechanism: Mechanism) -> tuple[TrustedRate, ...]:
     """List the kinds of trust of a rate in n and S that follow from who holds the people."""
     return tuple(
-        TrustedRate(trust, rate, mechanism, arrangement)
-        for trust, arrangement in (
+        TrustedRate(trust, rate, mechanism, custody)
+        for trust, custody in (
             (Trust.CENTRAL, Custody.POOLED),
             (Trust.FEDERATED, Custody.SITES),
             (Trust.LOCAL, Custody.DEVICES),

@@ -19,7 +19,7 @@ from engine.core.types import Array, Budget, PublicFacts
 from engine.mechanisms.study import Study
 from engine.rates import Rate, Symbol
 from engine.rates.fitted import FEWEST_POINTS, Weighted, fit
-from engine.rates.trusted import Custody, ByTrust, Trust, TrustedRate
+from engine.rates.trusted import ByTrust, Custody, Trust, TrustedRate
 from engine.simulation import metrics, studies
 from engine.simulation.experiments import mean_and_se
 from engine.topics.rates.answer import MeasuredError, compare_lines
