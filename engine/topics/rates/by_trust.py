@@ -161,6 +161,7 @@ def _without_privacy(study: Study[Any], count: int) -> list[Array]:
     """Squared errors (data sets, 1) of the method's own estimate without noise, at any ε."""
     drawn = studies.data(study)
     truth = study.mechanism.truth_of(drawn)
+    assert truth is not None  # examples are simulated
     estimate = study.mechanism.without_protection(drawn)
     squares = metrics.errors_by_function(estimate, truth)[0].sum(axis=-1)
     return [np.asarray(squares)] * count
