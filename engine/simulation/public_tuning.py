@@ -127,7 +127,7 @@ class _Sampled:
         """Evaluate the mean of the sample at times on [0, 1], within the stated bounds."""
         facts = self.public.facts
         values = non_private_mean(self.sample).values(times)[0, 0, 0]
-        return np.clip(values, facts.value_low, facts.value_high)
+        return np.asarray(np.clip(values, facts.value_low, facts.value_high))
 
     def prior(self) -> str:
         """Write the mean of the sample as a prior curve."""
