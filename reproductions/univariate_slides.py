@@ -100,7 +100,7 @@ SWEEPS = (
 _VOTES_MISS = Sweep("local_user_large_n", "privacy", "epsilon", -2, (0.4, 0.6, 0.9, 1.3), 200, 4000)
 # The same over people: the logarithm of the error falls in a straight line.
 _VOTES_OVER_PEOPLE = Sweep(
-    "local_user_large_n", "votes", "S", 0, (50, 75, 100, 150, 200), 50, 4000, 0.5
+    "local_user_large_n", "votes", "S", 0, (40, 80, 120, 160, 200, 240), 50, 4000
 )
 _NAMES = {
     "none": "No privacy: 1/(Sn)",
