@@ -39,7 +39,7 @@ of repeats and draws are not looked at, and the budget is that of "budgets".
 
 "public" may name a public sample in the same units, of other people: {"source": {"key": …,
 "parameters": …}}, or {"file": …, "reading": …, "facts": …} as for "data". Whatever it can set of
-the method and is not among its "parameters" is set by it (`engine.simulation.public_tuning`): no
+the method and is not among its "parameters" is set by it (`engine.release.public_tuning`): no
 budget is spent, and the card names it.
 
 "guessed_spread" may say how far most people are from the average at most, as a guess from earlier
@@ -87,7 +87,7 @@ from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.privacy.failure import usual_delta
 from engine.release import data_sections, groups
-from engine.simulation.public_tuning import tuned_on
+from engine.release.public_tuning import tuned_on
 from engine.sources import Source, sources
 from engine.uploads.batches import is_in_batches
 from engine.uploads.bounded import read_people

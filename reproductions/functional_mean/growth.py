@@ -163,8 +163,8 @@ def _theory_panel(table: pd.DataFrame) -> Panel:
     of_privacy = np.array([term.is_private for term in rate.terms])
     named = set[str]()
     for epsilon in _SHOWN:
-        point = {"n": people, "m": people ** (1 / 3), "S": 1.0, "epsilon": epsilon}
-        is_private = of_privacy[rate.dominant(**point)]
+        point: dict[str, Any] = {"n": people, "m": people ** (1 / 3), "S": 1.0, "epsilon": epsilon}
+        is_private = of_privacy[rate.dominant(**point).astype(int)]
         for regime, here in zip(_REGIMES, (is_private, ~is_private), strict=True):
             if here.any():
                 series.append(

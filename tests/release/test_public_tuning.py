@@ -13,8 +13,8 @@ from engine.mechanisms import mechanisms
 from engine.release import published
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration
+from engine.release.public_tuning import tuned_on
 from engine.release.request import stated_of
-from engine.simulation.public_tuning import tuned_on
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.density_points import DensityPoints
 from engine.sources.sparse_curves import SparseCurves

@@ -18,9 +18,8 @@ from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import DENSITY, MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Public, PublicFacts
-from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.mechanisms.summaries.selection import Selection, scores_of
-from engine.simulation.non_private import non_private_mean
 from engine.sources import Source
 
 _KNOTS = 25  # of a prior curve
@@ -51,8 +50,7 @@ def tuned_on(
 ) -> PublicTuning:
     """Set what a public sample can set of a method, for protected data of a source.
 
-    Only public facts and sizes of the protected data are used, and their records to make sure that
-    none of them is in the sample.
+    The records of the protected data are looked at only to refuse a sample that holds one of them.
 
     Parameters
     ----------
@@ -61,7 +59,7 @@ def tuned_on(
     sample : Source
         Public data in the units of the protected data, at least 20 people.
     source : Source
-        The protected data.
+        The protected data; what is used of it are public facts and sizes.
     budget : Budget
         That of the release, which decides how much noise a setting must bear.
     seed : int
@@ -126,7 +124,8 @@ class _Sampled:
     def mean(self, times: Array) -> Array:
         """Evaluate the mean of the sample at times on [0, 1], within the stated bounds."""
         facts = self.public.facts
-        values = non_private_mean(self.sample).values(times)[0, 0, 0]
+        usual: Mechanism = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
+        values = usual.without_protection(self.data).values(times)[0, 0, 0]
         return np.asarray(np.clip(values, facts.value_low, facts.value_high))
 
     def prior(self) -> str:
