@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from engine.core.types import Budget
@@ -13,7 +15,7 @@ from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.numbers import Numbers
 from reproductions.drawing import Series, curve, log, panel
-from reproductions.evidence import Check, Line, digits, log_slope, values, where
+from reproductions.evidence import Check, Line, Number, digits, log_slope, values, where
 from reproductions.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
 
 _MARGIN = 0.2  # of a slope: logarithms, and widths of places that are rounded
@@ -96,6 +98,10 @@ SWEEPS = (
 )
 # Votes that may miss, against the power of few numbers: no power of ε holds.
 _VOTES_MISS = Sweep("local_user_large_n", "privacy", "epsilon", -2, (0.4, 0.6, 0.9, 1.3), 200, 4000)
+# The same over people: the logarithm of the error falls in a straight line.
+_VOTES_OVER_PEOPLE = Sweep(
+    "local_user_large_n", "votes", "S", 0, (40, 80, 120, 160, 200, 240), 50, 4000
+)
 _NAMES = {
     "none": "No privacy: 1/(Sn)",
     "local_item": "Nobody trusted, single numbers: 1/(Snε²)",
@@ -109,7 +115,7 @@ _SIGNS = {"n": "n", "S": "S", "epsilon": "ε"}
 
 
 def _work(form: Form) -> Work:
-    cells = [cell for sweep in (*SWEEPS, _VOTES_MISS) for cell in sweep.cells()]
+    cells = [cell for sweep in (*SWEEPS, _VOTES_MISS, _VOTES_OVER_PEOPLE) for cell in sweep.cells()]
     return Work(tuple(cells), Run(50 if form == "quick" else 200, draws=20, seed=31))
 
 
@@ -135,7 +141,7 @@ _LOOKS = {
 def _panel(table: pd.DataFrame, title: str) -> Panel:
     """Draw errors and what the symbol is multiplied by, both from where each sweep starts."""
     series, slopes = [], []
-    for regime in values(table, "regime"):
+    for regime in (name for name in values(table, "regime") if name != _VOTES_OVER_PEOPLE.regime):
         for moved, (dash, marker, role) in _LOOKS.items():
             rows = where(table, regime=regime, moved=moved)
             if len(rows):
@@ -178,6 +184,30 @@ def _measured_and_power(
     ]
 
 
+def _votes_panel(table: pd.DataFrame) -> Panel:
+    """Draw the error of votes over Sε², with the exponential that fits it."""
+    c, line = _exponent(table)
+    x = line.x * _VOTES_OVER_PEOPLE.epsilon**2
+    level = float(np.exp((np.log(line.y) + c.value * x).mean()))
+    grid = np.linspace(x[0], x[-1], 60)
+    return panel(
+        "Nobody trusted, people, many numbers: over people",
+        [
+            curve("measured", x, line.y, ("gradient", "solid", "circle"), line.se, mode="markers"),
+            curve(
+                f"e^(−cSε²), c = {c.value:.2f}",
+                grid,
+                level * np.exp(-c.value * grid),
+                ("gradient", "8px,3px", "circle"),
+                mode="lines",
+            ),
+        ],
+        "Sε²",
+        log("Mean squared error (log scale)"),
+        f"The error over people with the exponential that fits it best: c = {c}.",
+    )
+
+
 # -- claims -------------------------------------------------------------------------------------
 
 
@@ -218,6 +248,33 @@ def _falls_beyond_powers(table: pd.DataFrame) -> Finding:
     )
 
 
+def _exponent(table: pd.DataFrame) -> tuple[Number, Line]:
+    """Fit c of e^(−c S ε²) to the error over people, by its logarithm; and the line itself."""
+    line = Line.of(where(table, setting=_VOTES_OVER_PEOPLE.setting, regime="votes"), "S")
+    x = line.x * _VOTES_OVER_PEOPLE.epsilon**2
+    centred = x - x.mean()
+    spread = float((centred**2).sum())
+    c = -float(centred @ np.log(line.y)) / spread
+    return Number(c, math.sqrt(float((centred**2 * line.log_se**2).sum())) / spread), line
+
+
+def _falls_like_an_exponential(table: pd.DataFrame) -> Finding:
+    """Check that e^(−cSε²) fits over people, better than any power of S."""
+    c, line = _exponent(table)
+    x, y = line.x * _VOTES_OVER_PEOPLE.epsilon**2, np.log(line.y)
+    off = {
+        name: float(np.std(y - np.polyval(np.polyfit(by, y, 1), by)))
+        for name, by in (("exponential", x), ("power", np.log(x)))
+    }
+    return Finding(
+        c.is_above(0, 3) and off["exponential"] < off["power"],
+        f"With {_VOTES_OVER_PEOPLE.items} numbers each and ε = {_VOTES_OVER_PEOPLE.epsilon:g} the "
+        f"error over {line.x[0]:g} to {line.x[-1]:g} people is e^(−cSε²) with c = {c}; logarithms "
+        f"miss that line by {off['exponential']:.2f} and the best power of S by "
+        f"{off['power']:.2f} (standard deviations). The slides give no constant.",
+    )
+
+
 RATES = Exhibit(
     "rates",
     "Table of rates: a mean of numbers, by who is trusted",
@@ -227,7 +284,10 @@ RATES = Exhibit(
     "protected, ε goes up to 2.8, so that the votes of some hundred people find the place; for "
     "many numbers the dotted line is 1/ε², which the error leaves behind.",
     _work,
-    lambda t: tuple(_panel(where(t, setting=setting), name) for setting, name in _NAMES.items()),
+    lambda t: (
+        *(_panel(where(t, setting=setting), name) for setting, name in _NAMES.items()),
+        _votes_panel(t),
+    ),
     (
         Claim("No privacy: 1/(Sn).", _slopes_are("none", "chance")),
         Claim(
@@ -245,6 +305,10 @@ RATES = Exhibit(
         Claim(
             "There the error falls exponentially, like e^(−Sε²), and not like a power of ε.",
             _falls_beyond_powers,
+        ),
+        Claim(
+            "There it falls exponentially over people, too: e^(−cSε²) with a constant c.",
+            _falls_like_an_exponential,
         ),
         Claim(
             "One trusted centre, single numbers protected, while privacy noise dominates: "

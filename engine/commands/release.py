@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,9 @@ def _released(options: argparse.Namespace, ledger: Ledger, resources: Resources)
         if frozen is None
         else frozen.declaration(contact=options.contact)
     )
+    declared = replace(declared, tuned_on=requests[0].tuned_on)
+    if declared.tuned_on:
+        print(f"Tuned on public data, for no budget: {declared.tuned_on}.")
     if len(requests) == 1:
         return _single(
             options, ledger, requests[0], options.name or requests[0].name, options.out, declared

@@ -230,6 +230,7 @@ def _guarantee() -> Schema:
             "composition": _TEXT,
             "proofs": {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"},
             "contact": {"type": ["string", "null"]},
+            "tuned_on_public": {"type": "string"},
             "guarantee": _object(spent, ...),
             "ideal": _open(spent, ["epsilon", "delta"]),
             "odds": _open(

@@ -66,7 +66,7 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
+from engine.sources.regression_points import PointsOfCurve
 from engine.sources.twin import Twin
 
 _MAX_BAND = 512  # functions; larger covariances are not worth their memory
@@ -167,6 +167,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
     Examples
     --------
     >>> from engine.core.random_streams import generator
+    >>> from engine.sources.regression_points import RegressionPoints
     >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     >>> estimate = WaveletGlobal().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0))
     >>> estimate.tuning[0]["level"]
@@ -269,6 +270,11 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         """True if stated facts are checked by messages of their own."""
         by_rule = not facts.is_simulated and self._can_check
         return by_rule if self.checks is None else self.checks == "paid"
+
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        if self.is_checked(facts) or self.design == "released":
+            return None
+        return super().as_one_centre(n_people, budget, facts)
 
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
         """The public table, with what checks leave of the budgets."""
@@ -483,7 +489,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean integrated squared error on simulated readings, part by part."""
-        if not isinstance(source, RegressionPoints) or self.invert_clip:
+        if not isinstance(source, PointsOfCurve) or self.invert_clip:
             return None
         if self.design in ("ranked", "released"):
             return None

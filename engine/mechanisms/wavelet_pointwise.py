@@ -52,7 +52,7 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant
 from engine.privacy import transcript
 from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
+from engine.sources.regression_points import PointsOfCurve
 
 KINDS = ("laplace", "gaussian", "curve")
 _HIGHEST = 13  # level
@@ -149,6 +149,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     Examples
     --------
     >>> from engine.core.random_streams import generator
+    >>> from engine.sources.regression_points import RegressionPoints
     >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     >>> method = WaveletPointwise(points="0.25, 0.5")
     >>> estimate = method.release(data, (Budget(2.0),), generator(1, 1, 0))
@@ -272,6 +273,11 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _MIN_SMOOTH)
         return cls(points=points, smoothness=smoothness, radius=regression.radius / 2, **shared)
 
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        """The same of Gaussian noise alone: averages of Laplace noise are no Laplace noise."""
+        is_gaussian = self.noise in ("gaussian", "curve")
+        return super().as_one_centre(n_people, budget, facts) if is_gaussian else None
+
     # -- releases ---------------------------------------------------------------------------
 
     def fitted(
@@ -370,7 +376,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, averaged over the points."""
-        if not isinstance(source, RegressionPoints) or source.times != "even" or self.density:
+        if not isinstance(source, PointsOfCurve) or source.times != "even" or self.density:
             return None
         return self.risk_of(source.curve, source.sizes, budgets, source.facts)
 

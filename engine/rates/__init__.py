@@ -12,6 +12,7 @@ from engine.core.registry import Parameterised, Registry
 from engine.core.types import Array, Data
 from engine.mechanisms.base import Mechanism
 from engine.rates.powers import Point, Powers
+from engine.rates.trusted import ByTrust
 from engine.sources import Source
 
 rates = Registry("engine.rates", "rate")
@@ -152,6 +153,10 @@ class Rate(Parameterised):
         """The mechanism of the theorem, where it is another than one would use: its errors are
         what the rate bounds from above.
         """
+        return None
+
+    def by_trust(self) -> ByTrust | None:
+        """The same problem under every kind of trust, with data to measure; None without any."""
         return None
 
     def of_scenario(self, source: Source[Any]) -> Rate:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import lambertw
 
-from engine.core.enumerations import Enumeration, NoisePlace
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.core.types import Array
@@ -18,21 +17,12 @@ from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficie
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Exponent, Powers, constant, symbols
+from engine.rates.trusted import ByTrust, Trust, arranged
+from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.sparse_curves import SparseCurves
 
 SPARSE, PRIVATE_SPARSE = "Sparse observations", "Privacy and sparse observations"
 DENSE, PRIVATE_DENSE = "Number of people", "Privacy"
-
-
-class Trust(Enumeration):
-    """Party trusted with curves, in the words of links and files; NONE protects nothing."""
-
-    place: NoisePlace | None
-    label: str
-
-    FEDERATED = "federated", NoisePlace.SITES, "each site trusted (FDP)"
-    CENTRAL = "central", NoisePlace.CENTRE, "one trusted centre (CDP)"
-    LOCAL = "local", NoisePlace.PERSON, "nobody trusted (LDP)"
-    NONE = "none", None, "no privacy"
 
 
 N = Symbol("n", "People on each site", 10, 1e6, 200)
@@ -172,6 +162,11 @@ class FunctionalMeanRate(CurveRate):
             return None
         return NoisyGradientMean(scheme=Participation.SPLIT, constants="published")
 
+    def by_trust(self) -> ByTrust:
+        source = SparseCurves(n_curves=240, n_observations_per_curve=20, n_servers=4)
+        rate = replace(self, privacy=Trust.FEDERATED)
+        return ByTrust(arranged(rate, NoisyGradientMean()), source, 5.0)
+
     @property
     def conditions(self) -> tuple[Condition, ...]:
         a = self.smoothness
@@ -232,6 +227,11 @@ class VaryingCoefficientsRate(CurveRate):
         if self.privacy is not Trust.FEDERATED:
             return None
         return NoisyGradientCoefficients(scheme=Participation.SPLIT, constants="published")
+
+    def by_trust(self) -> ByTrust:
+        source = CoefficientCurves(n_curves=800, n_observations_per_curve=20, n_servers=4)
+        rate = replace(self, privacy=Trust.FEDERATED)
+        return ByTrust(arranged(rate, NoisyGradientCoefficients()), source, 5.0)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

@@ -15,8 +15,15 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_MEAN, SPARSE_REGRESSION
 from engine.core.types import Array
+from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
+from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
+from engine.mechanisms.sparse_regression import SparseRegression
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Point, Powers, constant, log, symbols
+from engine.rates.trusted import ByTrust, Custody, Trust, TrustedRate
+from engine.sources.sparse_means import SparseMeans
+from engine.sources.sparse_rows import SparseRows
 
 ROWS, PRIVACY = "Number of rows", "Privacy"
 SHARED_ROWS, SHARED_PRIVACY = "Rows, shared part", "Privacy, shared part"
@@ -82,6 +89,22 @@ class TrustedServerRate(Rate):
     tasks = frozenset({SPARSE_REGRESSION.key})
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Theorem 3"
     symbols = (N, S, D, SPARSITY, EPSILON, DELTA)
+
+    def by_trust(self) -> ByTrust:
+        """One trusted server alone: no estimator is known for the other two."""
+        kinds = (
+            TrustedRate(Trust.CENTRAL, self, SparseRegression(), Custody.POOLED),
+            *(
+                TrustedRate(trust, UntrustedServerRate(), None, custody, _NOT_REGRESSION)
+                for trust, custody in (
+                    (Trust.FEDERATED, Custody.SITES),
+                    (Trust.LOCAL, Custody.DEVICES),
+                )
+            ),
+            TrustedRate(Trust.NONE, self, SparseRegression(), Custody.POOLED),
+        )
+        source = SparseRows(n_curves=40_000, n_servers=10, n_features=20)
+        return ByTrust(kinds, source, 2.0, 0.5)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -181,6 +204,9 @@ class UntrustedServerRate(Rate):
         4.0, "Largest value", "Values beyond it are moved to it.", low=1e-6, high=1e6, symbol="B"
     )
 
+    def by_trust(self) -> ByTrust:
+        return _MEANS
+
     @property
     def terms(self) -> tuple[Term, ...]:
         if self.hidden == "machine":
@@ -272,6 +298,10 @@ class UntrustedServerRate(Rate):
         return np.clip(self._unlimited.at(p), 1.0, p["d"])
 
 
+_NOT_REGRESSION = (
+    "No estimator of regression coefficients is known here. Theorem 1 says what sparse means cost, "
+    "which are no harder: *Sparse mean* under *Problem* measures them."
+)
 _ONE_COORDINATE = features * d / _POOLED  # the error without privacy of one coordinate a machine
 
 
@@ -290,6 +320,9 @@ class TrustedMeanRate(Rate):
     tasks = frozenset({SPARSE_MEAN.key})
     reference = "noisy selection on the pooled mean; derived for this project"
     symbols = (N, S, D, SPARSITY, EPSILON, DELTA)
+
+    def by_trust(self) -> ByTrust:
+        return _MEANS
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -316,6 +349,21 @@ class TrustedMeanRate(Rate):
                 r"\varepsilon = (s\log d\,\log(1/\delta)/(Sn))^{1/2}",
             ),
         )
+
+
+_MEANS = ByTrust(
+    (
+        TrustedRate(Trust.CENTRAL, TrustedMeanRate(), SparseMeanTrusted(), Custody.POOLED),
+        TrustedRate(Trust.FEDERATED, UntrustedServerRate(), SparseMeanLaplace()),
+        TrustedRate(
+            Trust.LOCAL, UntrustedServerRate(hidden="machine"), SparseMeanSigns(), Custody.DEVICES
+        ),
+        TrustedRate(Trust.NONE, TrustedMeanRate(), SparseMeanTrusted(), Custody.POOLED),
+    ),
+    SparseMeans(n_curves=2_400, n_servers=60, n_features=20),
+    epsilon=2.0,
+    lowest_epsilon=0.5,
+)
 
 
 @rates.register

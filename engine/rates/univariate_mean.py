@@ -19,6 +19,7 @@ from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
 from engine.rates.powers import Point, Powers, symbols
+from engine.rates.trusted import ByTrust, Trust, TrustedRate
 from engine.sources import Source
 from engine.sources.numbers import Numbers
 
@@ -110,6 +111,24 @@ class UnivariateMeanRate(Rate):
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
         return Numbers(), UnivariateMean.independent(self.setting.mechanism)
+
+    def by_trust(self) -> ByTrust:
+        """Single numbers protected, as in the slides: people are where they are under any trust."""
+        settings = {
+            Trust.CENTRAL: RateSetting.CENTRAL_ITEM,
+            Trust.FEDERATED: RateSetting.SITE,
+            Trust.LOCAL: RateSetting.LOCAL_ITEM,
+            Trust.NONE: RateSetting.NONE,
+        }
+        kinds = tuple(
+            TrustedRate(
+                trust,
+                UnivariateMeanRate(setting=setting),
+                UnivariateMean.independent(setting.mechanism),
+            )
+            for trust, setting in settings.items()
+        )
+        return ByTrust(kinds, Numbers(n_servers=50, n_items=50), 0.2, 0.01, 0.0)
 
     @property
     def terms(self) -> tuple[Term, ...]:

@@ -14,8 +14,13 @@ from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import WAVELET_REGRESSION
 from engine.core.types import Array
+from engine.mechanisms.base import Mechanism
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Exponent, constant, symbols
+from engine.rates.trusted import ByTrust, arranged
+from engine.sources.besov_points import LARGEST_SMOOTHNESS, BesovPoints
 
 READINGS, PRIVACY = "Number of observations", "Privacy"
 NOTHING = "Nothing can be learnt"  # not a term: the size of the class, where the rate is capped
@@ -27,6 +32,7 @@ DELTA = Symbol("delta", "Slack of the guarantee", 1e-12, 1e-3, 1e-5, "δ")
 
 n, sites, epsilon = symbols("n", "S", "epsilon")
 _INFORMATION = sites * n**2 * epsilon**2
+_POINTS = "0.07, 0.23, 0.37, 0.61, 0.83"  # over which errors at a point are averaged
 _TIE = 1e-9  # relative: quantities this close count as equal
 
 
@@ -144,6 +150,18 @@ class WaveletRate(Rate):
             ),
             bounded,
         )
+
+    def by_trust(self) -> ByTrust:
+        """A curve of the class itself, so that errors are those of the roughest that is allowed."""
+        source = BesovPoints(
+            n_curves=64_000, n_servers=16, smoothness=min(self.gamma, LARGEST_SMOOTHNESS)
+        )
+        method: Mechanism = (
+            WaveletGlobal(smoothness=self.gamma)
+            if self.error == "global"
+            else WaveletPointwise(smoothness=self.gamma, points=_POINTS, noise="gaussian")
+        )
+        return ByTrust(arranged(self, method), source, 5.0, delta=1e-6)
 
     def cost_of_privacy(self, **point: float | Array) -> Array:
         """Divide the error by that without privacy; one above elbow 1.

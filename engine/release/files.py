@@ -151,6 +151,7 @@ def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
             else {}
         ),
         **({"Contact": card["contact"]} if card["contact"] else {}),
+        **({"Tuned on public data": card["tuned_on_public"]} if "tuned_on_public" in card else {}),
     }
 
 

@@ -171,6 +171,7 @@ def _choices(plan: ReleasePlan) -> dict[str, Any]:
         "exhausted": plan.plain.get("exhausted", "refused"),
         "composition": COMPOSITION,
         "contact": declared.contact or None,
+        **({"tuned_on_public": declared.tuned_on} if declared.tuned_on else {}),
     }
 
 

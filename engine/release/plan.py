@@ -68,6 +68,7 @@ class Declaration:
     changed: tuple[str, ...] | None = None  # facts changed since they were frozen; None: not frozen
     looked: bool = True  # somebody may have looked at the file before they were stated
     contact: str = ""  # who answers questions about the data
+    tuned_on: str = ""  # the public sample that set parameters of the method, and which
 
     def __post_init__(self) -> None:
         if len(self.contact) > _LONGEST_CONTACT or not self.contact.isprintable():

@@ -37,6 +37,11 @@ out" it is published about the others, and its card says so.
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets".
 
+"public" may name a public sample in the same units, of other people: {"source": {"key": …,
+"parameters": …}}, or {"file": …, "reading": …, "facts": …} as for "data". Whatever it can set of
+the method and is not among its "parameters" is set by it (`engine.release.public_tuning`): no
+budget is spent, and the card names it.
+
 "guessed_spread" may say how far most people are from the average at most, as a guess from earlier
 studies: the forecast of the error uses it, and nothing that is released.
 
@@ -82,7 +87,8 @@ from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.privacy.failure import usual_delta
 from engine.release import data_sections, groups
-from engine.sources import Source
+from engine.release.public_tuning import tuned_on
+from engine.sources import Source, sources
 from engine.uploads.batches import is_in_batches
 from engine.uploads.bounded import read_people
 from engine.uploads.curves import MAX_CURVES, Upload
@@ -112,6 +118,7 @@ _KEYS = (
     "seed",
     "axes",
     "exhausted",
+    "public",
 )
 
 
@@ -125,6 +132,7 @@ class Request:
     name: str = ""  # of the release; may be empty, and is then asked for
     # true to publish about the others where people have too little budget left
     leave_out: bool = False
+    tuned_on: str = ""  # the public sample that set parameters of the method, and which
 
 
 def checked(text: str) -> tuple[dict[str, Any], str]:
@@ -161,9 +169,11 @@ def from_json(text: str, folder: Path, resources: Resources | None = None) -> tu
     leave_out = _leaves_out(plain)
     if "data" not in plain:
         source, mechanism, budgets = parsing.parsed(
-            {key: value for key, value in plain.items() if key != "exhausted"}
+            {key: value for key, value in plain.items() if key not in ("exhausted", "public")}
         )
-        return (Request(source, mechanism, _single_budget(budgets), name, leave_out=leave_out),)
+        budget = _single_budget(budgets)
+        mechanism, tuned_on = _tuned(plain, mechanism, source, budget, folder)
+        return (Request(source, mechanism, budget, name, leave_out, tuned_on),)
     mechanism = parsing.mechanism_of(plain)
     files, data = _files(plain["data"], mechanism, folder)
     source = (
@@ -173,17 +183,51 @@ def from_json(text: str, folder: Path, resources: Resources | None = None) -> tu
     )
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
     budget = _single_budget(parsing.budgets_of(plain, 1, usual))
+    mechanism, tuned_on = _tuned(plain, mechanism, source, budget, folder)
     if not isinstance(source, Upload) or source.reading is None:
-        return (Request(source, mechanism, budget, name, leave_out),)
+        return (Request(source, mechanism, budget, name, leave_out, tuned_on),)
     stated, names = groups.in_request(data, source.reading, name)
     if stated is None:
-        return (Request(source, mechanism, budget, name, leave_out),)
+        return (Request(source, mechanism, budget, name, leave_out, tuned_on),)
     return tuple(
         Request(
-            stated.people(source, group), mechanism, budget, stated.release_name(group), leave_out
+            stated.people(source, group),
+            mechanism,
+            budget,
+            stated.release_name(group),
+            leave_out,
+            tuned_on,
         )
         for group in names
     )
+
+
+def _tuned(
+    plain: Mapping[str, Any],
+    mechanism: Mechanism,
+    source: Source[Any],
+    budget: Budget,
+    folder: Path,
+) -> tuple[Mechanism, str]:
+    """Set what the public sample of a request can set, and name it; nothing without one."""
+    if "public" not in plain:
+        return mechanism, ""
+    public = checked_object(
+        plain["public"], "public", ("source", "file", *keys_of(mechanism), *data_sections.LOOKING)
+    )
+    if ("source" in public) == ("file" in public):
+        raise InputError(
+            "A public sample is a “source” or a “file”.", field="public", hint="Name one of them."
+        )
+    sample: Source[Any]
+    if "source" in public:
+        member = checked_object(public["source"], "public", ("key", "parameters"))
+        sample = sources.build(str(member.get("key", "")), dict(member.get("parameters", {})))
+    else:
+        files, data = _files(public, mechanism, folder)
+        sample = uploaded(_content(files), data, mechanism)
+    tuned = tuned_on(mechanism, sample, source, budget)
+    return tuned.mechanism, tuned.in_words
 
 
 def _leaves_out(plain: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,24 +39,17 @@ def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
     return tuple(Budget(epsilon, delta) for epsilon in CONFIGURATIONS[name][1])
 
 
-@sources.register
 @dataclass(frozen=True, kw_only=True)
-class RegressionPoints(Source[CurveData]):
-    """Y = f(X) + σξ with ξ standard normal: one observation, one person.
+class PointsOfCurve(Source[CurveData]):
+    """Base of Y = f(X) + σξ with ξ standard normal: one observation, one person.
 
     Protected is an observation with its time. Sites’ sizes, the bound B ≥ sup|f| and σ are public.
     Times are spread evenly, or with the density ½ + x, which shows what happens where a method
-    that takes them for even meets times that are not.
+    that takes them for even meets times that are not. A subclass states the curve f.
     """
 
-    key = "regression_points"
-    label = "One observation each, simulated"
-    order = 15
     tasks = frozenset({WAVELET_REGRESSION.key})
 
-    signal: str = param(
-        "smooth", "Curve", "The known curve behind the observations.", choices=SIGNALS
-    )
     configuration: str = param(
         "even",
         "Sites",
@@ -135,7 +128,7 @@ class RegressionPoints(Source[CurveData]):
             time_name="Design point",
             reading_sd=self.noise_sd,
             unit_scale=True,
-            periodic=self.signal in PERIODIC,
+            periodic=self.is_periodic,
             symmetric=True,
         )
 
@@ -146,7 +139,12 @@ class RegressionPoints(Source[CurveData]):
     @property
     def curve(self) -> Function:
         """f, at times on [0, 1]."""
-        return signal(self.signal)
+        raise NotImplementedError
+
+    @property
+    def is_periodic(self) -> bool:
+        """True if f ends where it began."""
+        raise NotImplementedError
 
     @property
     def density(self) -> PublicCurve:
@@ -155,17 +153,22 @@ class RegressionPoints(Source[CurveData]):
 
     @property
     def truth(self) -> Truth:
-        return _truth(self.signal)
+        raise NotImplementedError
+
+    @property
+    def sites_and_observations(self) -> dict[str, Any]:
+        """The parameters that another curve with the same observations shares."""
+        return {p.name: getattr(self, p.name) for p in PointsOfCurve.parameters()}
 
     def budgets(self, delta: float = 1e-5) -> tuple[Budget, ...]:
         """The budgets that this network states; see `configuration_budgets`."""
         return configuration_budgets(self.configuration, delta)
 
-    def resized(self, people: int, readings: int, sites: int) -> RegressionPoints:
+    def resized(self, people: int, readings: int, sites: int) -> Self:
         """The same curve with so many people at each of so many sites; each has one observation."""
         return replace(self, configuration="even", n_curves=people * sites, n_servers=sites)
 
-    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> RegressionPoints:
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Self:
         """The same curve at sites of any sizes; each person has one observation."""
         return replace(self, configuration="listed", sizes_listed=", ".join(map(str, people)))
 
@@ -208,9 +211,39 @@ def _listed(text: str) -> tuple[int, ...]:
     return sizes
 
 
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class RegressionPoints(PointsOfCurve):
+    """Observations of a test curve; see `PointsOfCurve`."""
+
+    key = "regression_points"
+    label = "One observation each, simulated"
+    order = 15
+
+    signal: str = param(
+        "smooth", "Curve", "The known curve behind the observations.", choices=SIGNALS
+    )
+
+    @property
+    def curve(self) -> Function:
+        return signal(self.signal)
+
+    @property
+    def is_periodic(self) -> bool:
+        return self.signal in PERIODIC
+
+    @property
+    def truth(self) -> Truth:
+        return _truth(self.signal)
+
+
 @lru_cache
 def _truth(name: str) -> Truth:
-    curve = signal(name)
+    return truth_of(signal(name))
+
+
+def truth_of(curve: Function) -> Truth:
+    """Wrap a curve as a truth whose integrals follow wavelets."""
 
     def values(times: Array) -> Array:
         return np.asarray(curve(times) + 0 * times)

@@ -16,7 +16,6 @@ from engine.language import glossary
 from engine.language.error_words import shares_key
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number
-from engine.numerics.signals import SIGNALS
 from engine.privacy import accounting
 from engine.questions import Question, ask
 from engine.topics.brief import Brief
@@ -459,12 +458,12 @@ def _simulated(points: SimulatedReadings) -> None:
     controls.bound(
         st.selectbox,
         "Curve",
-        points.signal,
-        lambda name: session.change_source(TASK, replace(points, signal=name)),
+        regression_topic.curve_name(points),
+        lambda name: session.change_source(TASK, regression_topic.with_curve(points, name)),
         "signal",
-        options=SIGNALS,
+        options=regression_topic.CURVES,
         format_func=lambda name: capital(name.replace("_", " ")),
-        help="The known curve behind the observations.",
+        help="The known curve behind the observations. Besov: as rough as its class allows.",
     )
 
 

@@ -9,12 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from engine.rates.functional_mean import (
-    CurveRate,
-    FunctionalMeanRate,
-    Trust,
-    VaryingCoefficientsRate,
-)
+from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.trusted import Trust
 from reproductions.drawing import Scale, curve, log, panel, styles
 from reproductions.evidence import Check, digits, groups, tell, where
 from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work

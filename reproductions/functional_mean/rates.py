@@ -14,12 +14,8 @@ import pandas as pd
 from pandas import col
 
 from engine.core.types import Array, Budget
-from engine.rates.functional_mean import (
-    CurveRate,
-    FunctionalMeanRate,
-    Trust,
-    VaryingCoefficientsRate,
-)
+from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.trusted import Trust
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation.experiments import Cell, Run
@@ -187,31 +183,47 @@ FIGURE_1 = Exhibit(
 # -- tables 1 and 4: rates, bounds and slopes ----------------------------------------------------
 
 _SYMBOLS = ("n", "m", "S", "epsilon", "d")
+_FREE = (0, 2)  # of the four terms, those without privacy
+_TABLE_1 = (Trust.CENTRAL, Trust.FEDERATED)
+_TABLE_4 = (Trust.NONE, Trust.CENTRAL, Trust.FEDERATED, Trust.LOCAL)
 _LOGS = 0.25  # of a slope: logarithms that rates leave out
 _FACTOR = 4.0  # a sum of four and its largest term differ by no more
 
 
 def _printed(problem: str, notion: Trust) -> tuple[Row, ...]:
-    """Return exponents of the four terms as printed, at α = 3; S is 1 in Table 1."""
+    """Return exponents of the terms as printed, at α = 3; with one centre S sites are one."""
     a = 3.0
     sparse, private = -2 * a / (2 * a + 1), -a / (a + 1)
     d = (1.0, (2 * a + 1) / (a + 1), 1.0, 2.0) if problem == "coefficients" else (0.0,) * 4
-    federated = notion is Trust.FEDERATED
-    n = (sparse, 2 * private, -1.0, -2.0)
+    people = 1.0 if notion is Trust.LOCAL else 2.0  # power of n in the effective private size
+    sites = 2.0 if notion is Trust.CENTRAL else 1.0  # and of S
+    n = (sparse, people * private, -1.0, -people)
     m = (sparse, private, 0.0, 0.0)
-    sites = (sparse, private, -1.0, -1.0) if federated else (0.0,) * 4
+    over_sites = (sparse, sites * private, -1.0, -sites)
     epsilon = (0.0, 2 * private, 0.0, -2.0)
     return tuple(
         {
+            "trust": notion.short,
             "of": problem,
             "term": term,
             "n": digits(n[k]),
             "m": digits(m[k]),
-            "S": digits(sites[k]),
+            "S": digits(over_sites[k]),
             "epsilon": digits(epsilon[k]),
             "d": digits(d[k]),
         }
         for k, term in enumerate(TERMS)
+        if notion is not Trust.NONE or k in _FREE
+    )
+
+
+def _as_printed(notion: Trust) -> tuple[Row, ...]:
+    """Return all rows of Table 1, where `notion` is one centre, or of Table 4."""
+    return tuple(
+        row
+        for each in (_TABLE_1 if notion is Trust.CENTRAL else _TABLE_4)
+        for problem in ("mean", "coefficients")
+        for row in _printed(problem, each)
     )
 
 
@@ -220,27 +232,44 @@ def _rate(problem: str, notion: Trust) -> CurveRate:
     return kind(privacy=notion)
 
 
-def exponents(notion: Trust) -> list[Row]:
-    """Compute ∂ log term / ∂ log symbol of every term of both problems."""
+def exponents(notions: tuple[Trust, ...]) -> list[Row]:
+    """Compute ∂ log term / ∂ log symbol of every term of both problems, kind by kind of trust."""
     rows: list[Row] = []
-    for problem in ("mean", "coefficients"):
-        rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 1.0, "epsilon": 0.3}
-        if problem == "coefficients":
-            point["d"] = 3.0
-        symbols = [s for s in _SYMBOLS if s in point and (s != "S" or notion is Trust.FEDERATED)]
-        slopes = {s: rate.slopes(s, **point) for s in symbols}
-        rows += [
-            {
-                "part": "exponents",
-                "of": problem,
-                "term": term,
-                **{
-                    s: round(float(slopes[s][k]), 6) + 0.0 if s in slopes else 0.0 for s in _SYMBOLS
-                },
-            }
-            for k, term in enumerate(TERMS)
-        ]
+    for notion in notions:
+        for problem in ("mean", "coefficients"):
+            rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 2.0, "epsilon": 0.3}
+            if problem == "coefficients":
+                point["d"] = 3.0
+            slopes = {s: rate.slopes(s, **point) for s in _SYMBOLS if s in point}
+            names = [TERMS[k] for k in (_FREE if notion is Trust.NONE else range(len(TERMS)))]
+            rows += [
+                {
+                    "part": "exponents",
+                    "trust": notion.short,
+                    "of": problem,
+                    "term": term,
+                    **{
+                        s: round(float(slopes[s][k]), 6) + 0.0 if s in slopes else 0.0
+                        for s in _SYMBOLS
+                    },
+                }
+                for k, term in enumerate(names)
+            ]
     return rows
+
+
+def by_trust(notions: tuple[Trust, ...]) -> list[Row]:
+    """Compute the rate of a mean curve over n under each kind of trust: ten sites, ε = 0.3."""
+    return [
+        {
+            "part": "trust",
+            "trust": notion.short,
+            "n": n,
+            "rate": digits(float(_rate("mean", notion).total(n=n, m=5.0, S=10.0, epsilon=0.3))),
+        }
+        for notion in notions
+        for n in np.geomspace(10, 1e5, 9).round().tolist()
+    ]
 
 
 def bounds(notion: Trust) -> list[Row]:
@@ -308,7 +337,8 @@ _WEIGHTS_REASON = (
 
 
 def _table_of_rates(notion: Trust, form: Form) -> Work:
-    calls = (Call(exponents, (notion,)), Call(bounds, (notion,)))
+    notions = _TABLE_1 if notion is Trust.CENTRAL else _TABLE_4
+    calls = (Call(exponents, (notions,)), Call(bounds, (notion,)), Call(by_trust, (notions,)))
     epsilons = (0.5, 0.7, 1.0, 1.4, 2.0)
     if notion is Trust.CENTRAL:
         work = [_cell(n, 1.0, sweep="n") for n in (1000, 1500, 2200, 3200, 4700)]
@@ -331,6 +361,7 @@ def _table_of_rates(notion: Trust, form: Form) -> Work:
 
 def _draw_rates(table: pd.DataFrame) -> tuple[Panel, ...]:
     return (
+        _trust_panel(where(table, part="trust")),
         *(
             _bounds_panel(where(table, part="bounds", of=problem), title)
             for problem, title in (
@@ -343,6 +374,29 @@ def _draw_rates(table: pd.DataFrame) -> tuple[Panel, ...]:
             for name, axis in _AXES.items()
             if name in values(where(table, part="measured"), "sweep")
         ),
+    )
+
+
+_TRUST_LOOKS = {
+    "none": look("without", "2px,3px", "x"),
+    "CDP": look("gradient"),
+    "FDP": look("functional", "8px,3px", "square"),
+    "LDP": look("wavelet", "6px,3px", "diamond"),
+}
+
+
+def _trust_panel(table: pd.DataFrame) -> Panel:
+    series = [
+        curve(name, rows["n"], rows["rate"], _TRUST_LOOKS[name])
+        for name in values(table, "trust")
+        if len(rows := where(table, trust=name))
+    ]
+    return panel(
+        "Rates by who is trusted",
+        series,
+        log("People n on each of ten sites (log scale)"),
+        RATE,
+        f"Rates of a mean curve with five observations each, ε = 0.3. {ends(series)}.",
     )
 
 
@@ -413,9 +467,12 @@ def _measured_panel(table: pd.DataFrame, along: str, axis: tuple[str, Scale]) ->
 
 def _exponents_apart(notion: Trust, table: pd.DataFrame) -> Array:
     """Subtract printed exponents from those of the engine's rates: (terms of both, symbols)."""
-    printed = pd.DataFrame([*_printed("mean", notion), *_printed("coefficients", notion)])
+    printed = pd.DataFrame(_as_printed(notion))
     both = printed.merge(
-        where(table, part="exponents"), on=["of", "term"], how="left", suffixes=("_printed", "")
+        where(table, part="exponents"),
+        on=["trust", "of", "term"],
+        how="left",
+        suffixes=("_printed", ""),
     )
     return np.asarray(
         abs(
@@ -439,6 +496,7 @@ def _weights_are_best(table: pd.DataFrame) -> Finding:
 
 
 def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
+    notions = _TABLE_1 if notion is Trust.CENTRAL else _TABLE_4
     names = {"n": "people (n^−2)", "S": "sites (S^−1)", "epsilon": "ε (ε^−2)"}  # of both terms
     along = ("n", "epsilon") if notion is Trust.CENTRAL else ("n", "S", "epsilon")
     slopes = [
@@ -464,7 +522,8 @@ def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
     )
     return (
         Claim(
-            "Each term has the printed exponents (smoothness 3).",
+            f"Each term has the printed exponents (smoothness 3), in the rows of "
+            f"{', '.join(each.short for each in notions)}.",
             within(
                 partial(_exponents_apart, notion),
                 high=1e-4,
@@ -498,7 +557,7 @@ def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
         partial(_table_of_rates, notion),
         _draw_rates,
         _claims_on_rates(notion),
-        _printed("mean", notion) + _printed("coefficients", notion),
+        _as_printed(notion),
         row=lambda outcome: {
             **outcome.cell.at,
             **measured(outcome, "privacy_error"),

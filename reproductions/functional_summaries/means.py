@@ -479,7 +479,8 @@ def split_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
             for kind, values in kinds.items()
         ),
         *(
-            _panel(rows, f"Noise in S-1: {name} constants", "S-1", rows[noise])
+            _panel(rows, f"Noise in {mean}: {name} constants", mean, rows[noise])
+            for mean in MEANS
             for name, noise in _NOISES.items()
         ),
     )

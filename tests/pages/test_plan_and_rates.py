@@ -260,6 +260,16 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine(enoug
     assert coverage_words.widths(result.limits, asked.limits.kind) in text
 
 
+def test_one_press_measures_every_kind_of_trust_with_the_slopes_of_its_rate():
+    at = visit("rates", "r-univariate_mean~along-n")
+    next(one for one in at.button if one.label == "Measure all").click().run()
+    assert at.session_state["trust_check"].job.wait(PATIENCE)
+    at.run()
+    assert not at.error
+    assert "Local slopes" in words(at)
+    assert any(len(shown.value) == 4 for shown in at.dataframe)
+
+
 @pytest.mark.slow
 def test_sizes_budget_and_smoothness_are_one_form():
     at = visit("rates", "along-n")

@@ -48,6 +48,16 @@ def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
     wording.found("privacy noise makes", words(visit("regression")), 78)
 
 
+def test_a_curve_of_a_besov_class_takes_the_place_of_a_test_curve_and_back():
+    at = visit("regression")
+    at.selectbox(key="w_signal").set_value("besov").run()
+    source = at.session_state.settings.source_of("wavelet_regression")
+    assert not at.error and source.key == "besov_points" and source.radius == source.bound
+    at.selectbox(key="w_signal").set_value("blocks").run()
+    again = at.session_state.settings.source_of("wavelet_regression")
+    assert not at.error and again == RegressionPoints(signal="blocks")
+
+
 @pytest.mark.slow
 def test_every_network_curve_and_method_draws():
     at = visit("regression")

@@ -23,7 +23,7 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.families.descent import Participation
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates import rates
-from engine.rates.functional_mean import Trust
+from engine.rates.trusted import Trust
 from engine.rates.univariate_mean import RateSetting
 from engine.uploads.design import StatedLaw
 

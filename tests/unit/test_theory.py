@@ -6,7 +6,8 @@ import pytest
 from engine.core.errors import InputError
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.rates.fitted import Weighted
-from engine.rates.functional_mean import FunctionalMeanRate, Trust
+from engine.rates.functional_mean import FunctionalMeanRate
+from engine.rates.trusted import Trust
 from engine.simulation.studies import EPSILON_STEPS
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.decision import theory as topic

@@ -22,7 +22,9 @@ from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
 from engine.simulation.metrics import coverage, integrated_squared_errors
+from engine.sources.besov_points import BesovPoints
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
+from engine.topics.regression.intervals import stated
 from tests.heavy import few
 
 SOURCE = RegressionPoints(n_curves=20_000, n_servers=4)
@@ -504,3 +506,45 @@ def test_a_curve_far_from_the_middle_is_told_where_times_by_chance_outweigh_the_
     mechanism = WaveletGlobal(design=design, **({"edges": "corrected"} if design == "even" else {}))
     estimate = mechanism.release(data, (Budget(5.0, 1e-9),), generator(1, 1, 0))
     assert (OFF_MIDDLE in estimate.warnings) == expected
+
+
+# -- curves of a Besov class -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("p", "share"), [(2.0, 1.0), (2.0, 0.1), (4.0, 0.02), (20.0, 1.0)])
+def test_a_besov_curve_has_the_stated_norm_at_every_level(p, share):
+    source = BesovPoints(smoothness=0.9, integrability=p, share=share, radius=1.5)
+    basis = WaveletBasis(2**12)
+    coefficients = basis.coefficients(source.truth)
+    coarse, *levels = basis.levels
+    assert np.abs(coefficients[coarse[1]]).max() < 1e-6
+    for level, index in levels[:-2]:  # midpoints are too few for the finest two
+        details = coefficients[index]
+        norm = 2 ** (level * (0.9 + 1 / 2 - 1 / p)) * np.linalg.norm(details, p)
+        assert norm == pytest.approx(1.5, rel=0.02)
+        assert np.linalg.norm(details) <= 1.02 * 1.5 * 2 ** (-0.9 * level)
+
+
+def test_the_exact_risk_for_a_besov_curve_stays_below_the_bound_of_its_class():
+    source = BesovPoints(n_curves=20_000, n_servers=4)
+    method = WaveletGlobal(smoothness=source.smoothness, radius=source.radius)
+    risk = method.exact_risk(source, (Budget(1.0, 1e-5),) * 4)
+    plan = method.plan(source.public, (Budget(1.0, 1e-5),) * 4)
+    assert 0 < risk < plan.criterion
+
+
+def test_an_interval_at_a_point_is_refused_where_a_besov_curve_is_rougher_than_stated():
+    rough, smooth = (
+        BesovPoints(smoothness=alpha, radius=1.5, n_curves=40_000, n_servers=4)
+        for alpha in (0.6, 1.5)
+    )
+    method = WaveletPointwise(smoothness=1.4, radius=2.0, points="0.21, 0.37, 0.63")
+    budgets = (Budget(3.0, 1e-5),) * 4
+    assert stated(method, rough, budgets).refusal
+    assert not stated(method, smooth, budgets).refusal
+
+
+def test_a_besov_curve_beyond_the_stated_bound_is_refused():
+    with pytest.raises(InputError) as caught:
+        BesovPoints(radius=50.0, bound=2.0)
+    assert caught.value.field == "radius"

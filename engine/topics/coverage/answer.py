@@ -33,7 +33,7 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.simulation.agreement import Agreement
 from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
+from engine.sources.regression_points import PointsOfCurve
 from engine.topics.regression.intervals import stated
 from engine.topics.sparse.intervals import without_privacy
 
@@ -246,7 +246,7 @@ def _of_readings(
     A curve that is rougher there than the method takes it to be is refused.
     """
     assert isinstance(experiment.mechanism, WaveletPointwise)
-    assert isinstance(experiment.source, RegressionPoints)
+    assert isinstance(experiment.source, PointsOfCurve)
     budgets = one_per_server((experiment.budget,), experiment.source.sizes.n_servers)
     checked = stated(experiment.mechanism, experiment.source, budgets)
     if checked.refusal:

@@ -28,8 +28,8 @@ from engine.rates.functional_mean import (
     PRIVATE_SPARSE,
     SPARSE,
     FunctionalMeanRate,
-    Trust,
 )
+from engine.rates.trusted import Trust
 from engine.simulation.studies import EPSILON_STEPS
 from engine.sources import Source
 from engine.topics.decision.answer import Profile, scaled

@@ -13,7 +13,8 @@ from engine.core.types import Array
 from engine.rates import Boundary, Rate
 from engine.rates.differing_sites import Bound, DifferingMeanRate
 from engine.rates.fitted import FittedRate, Weighted, beside
-from engine.rates.functional_mean import FunctionalMeanRate, Trust, VaryingCoefficientsRate
+from engine.rates.functional_mean import FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.trusted import Trust
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation.agreement import Agreement
@@ -190,22 +191,39 @@ def compare(
     x = np.log([p.value for p in known])
     y = np.log([p.mean for p in known])
     rate = np.log(weighted.total(**moved(point, **{symbol: np.exp(x)})))
-    weights = 1 / np.maximum([p.se / p.mean for p in known], 1e-3)
-    centred = x - np.average(x, weights=weights**2)
-    spread = (weights**2 * centred**2).sum()
-    slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
+    (slope, half_width), theory = compare_lines(known, rate)
+    weights = _weights(known)
     constant = np.exp(np.average(y - rate, weights=weights**2))
-    half_width = NORMAL / math.sqrt(spread)
     through = replace(
         weighted, statistical=weighted.statistical * constant, private=weighted.private * constant
     )
     return Comparison(
-        float(slope),
+        slope,
         half_width,
-        float(theory),
+        theory,
         float(constant),
         beside(through, moved(point, **{symbol: np.exp(x)}), np.exp(y)),
     )
+
+
+def compare_lines(
+    points: Sequence[MeasuredError], rate: Array
+) -> tuple[tuple[float, float], float]:
+    """Fit straight lines to logarithms of errors and of a rate, with the weights of the errors.
+
+    Returns the slope of the errors with the half width of its 95 % interval, and that of the rate.
+    """
+    x = np.log([p.value for p in points])
+    weights = _weights(points)
+    centred = x - np.average(x, weights=weights**2)
+    spread = (weights**2 * centred**2).sum()
+    y = np.log([p.mean for p in points])
+    slope, theory = (float((weights**2 * centred * line).sum() / spread) for line in (y, rate))
+    return (slope, NORMAL / math.sqrt(spread)), theory
+
+
+def _weights(points: Sequence[MeasuredError]) -> Array:
+    return np.asarray(1 / np.maximum([p.se / p.mean for p in points], 1e-3))
 
 
 # -- figures and tables of arXiv 2412.06582 and of the slides, as settings of the page -------------

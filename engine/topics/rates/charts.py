@@ -21,6 +21,7 @@ from engine.rates import Rate, Symbol
 from engine.rates.differing_sites import TERMS, DifferingSites
 from engine.rates.fitted import Weighted
 from engine.rates.functional_mean import PRIVATE_DENSE, PRIVATE_SPARSE
+from engine.rates.trusted import Trust
 from engine.rates.univariate_mean import RateSetting
 from engine.topics.rates.answer import (
     Comparison,
@@ -30,6 +31,7 @@ from engine.topics.rates.answer import (
     moved,
     regime_map,
 )
+from engine.topics.rates.by_trust import TrustLine
 from engine.topics.rates.check import ByEye
 
 QUANTITY = "Rate (constants dropped, log scale)"
@@ -194,6 +196,135 @@ def _practice_table(each: Sequence[MeasuredSeries], along: Symbol) -> dict[str, 
         for p in series.known
     ]
     names = ("method", along.written, "mean squared error", "standard error")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+_TRUST_LOOKS = {
+    Trust.CENTRAL: ("gradient", "circle"),
+    Trust.FEDERATED: ("functional", "square"),
+    Trust.LOCAL: ("wavelet", "diamond"),
+    Trust.NONE: ("without", "x"),
+}
+
+
+def by_trust(lines: Sequence[TrustLine], along: Symbol, unit: str) -> Chart:
+    """Draw measured errors of every kind of trust with 95 % intervals, beside their rates.
+
+    A rate is solid where privacy is its largest term and dotted where it is not, with a mark where
+    the largest term changes.
+    """
+    data = [trace for each in lines for trace in _of_trust(each, unit)]
+    x = lines[0].grid
+    heights = np.concatenate([_bar_ends(trace) for trace in data if "error_y" in trace])
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=_price_of_trust(lines),
+            xaxis=_axis_of(along, x, 0.06),
+            yaxis=log_axis(
+                f"Mean squared error ({unit}², log scale)"
+                if unit
+                else "Mean squared error (log scale)",
+                float(heights.min()),
+                float(heights.max()),
+                room=0.1,
+            ),
+        ),
+    }
+    return Chart(spec, _trust_alt(lines), _trust_table(lines, along))
+
+
+def _of_trust(line: TrustLine, unit: str) -> list[Spec]:
+    """Draw the points of one kind of trust, its rate in two dashes, and its elbows."""
+    if not line.known:
+        return []
+    shade, marker = _TRUST_LOOKS[line.kind.trust]
+    x, mean, bar = np.array([(p.value, p.mean, NORMAL * p.se) for p in line.known]).T
+    name = capital(line.kind.trust.label)
+    data = [
+        traces.points(
+            name,
+            x.tolist(),
+            mean.tolist(),
+            {"size": 9, "color": shade, "symbol": marker},
+            error_y={"type": "data", "array": bar.tolist(), "color": shade},
+            hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}",
+        )
+    ]
+    if line.line is None or line.is_private is None:
+        return data
+    for is_private, dash in ((True, "solid"), (False, "dot")):
+        here = line.is_private == is_private
+        here[1:] |= here[:-1]  # the parts touch
+        data.append(
+            traces.line(
+                f"{name}, rate",
+                line.grid.tolist(),
+                plain(np.where(here, line.line, np.nan)),
+                shade,
+                1.8,
+                dash,
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
+    return [
+        *data,
+        *(
+            traces.points(
+                f"{name}, elbow",
+                [at],
+                [height],
+                {"size": 11, "color": shade, "symbol": "diamond-open"},
+                hovertemplate="the largest term changes",
+                showlegend=False,
+            )
+            for at, height in line.elbows
+        ),
+    ]
+
+
+def _price_of_trust(lines: Sequence[TrustLine]) -> str:
+    """State how much larger errors are than with one trusted centre, at the middle value."""
+    by_kind = {line.kind.trust: {p.value: p.mean for p in line.known} for line in lines}
+    central = by_kind.get(Trust.CENTRAL, {})
+    for trust in (Trust.LOCAL, Trust.FEDERATED):
+        shared = sorted(central.keys() & by_kind.get(trust, {}).keys())
+        if shared:
+            at = shared[len(shared) // 2]
+            ratio = math.sqrt(by_kind[trust][at] / central[at])
+            return f"{trust.short}: {number(ratio, 2)} times the error of CDP"
+    return "Measured errors beside the rates"
+
+
+def _trust_alt(lines: Sequence[TrustLine]) -> str:
+    return (
+        "; ".join(
+            f"{capital(line.kind.trust.label)}: {len(line.known)} measured errors"
+            + (
+                f", slope {line.slope[0]:.2f} against {line.theory:.2f} of the rate"
+                if line.slope
+                else ""
+            )
+            for line in lines
+        )
+        + "."
+    )
+
+
+def _trust_table(lines: Sequence[TrustLine], along: Symbol) -> dict[str, list[Any]]:
+    rows = [
+        (
+            capital(line.kind.trust.label),
+            p.value,
+            float(f"{p.mean:.4g}"),
+            float(f"{NORMAL * p.se:.3g}"),
+        )
+        for line in lines
+        for p in line.known
+    ]
+    names = ("who is trusted", along.written, "mean squared error", "± (95 %)")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 

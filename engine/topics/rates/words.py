@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import change, in_unit, number, small
+from engine.language.numbers import change, in_unit, number, small, whole
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.rates.differing_sites import DifferingSites, Weights
@@ -17,6 +17,7 @@ from engine.rates.fitted import FittedRate, Weighted
 from engine.rates.univariate_mean import LOST, largest_exponent
 from engine.simulation.agreement import AgreementVerdict
 from engine.topics.rates.answer import Comparison, MeasuredError
+from engine.topics.rates.by_trust import TrustCheck, TrustLine
 
 _TUNED = {
     "truncation": "basis functions kept",
@@ -314,3 +315,68 @@ def _signed(value: float) -> str:
 
 def _size(value: float) -> str:
     return small(value) if value < 0.001 else number(value, 2)
+
+
+def trust_sizes(check: TrustCheck) -> str:
+    """State the simulated data and the methods of a measurement under every kind of trust."""
+    facts, sizes, source = check.facts, check.sizes, check.example.source
+    people = source.sizes.n_curves
+    methods = " and ".join(
+        dict.fromkeys(
+            f"*{uncapital(kind.mechanism.nearest_preset()[0])}*"
+            for kind in check.kinds
+            if kind.mechanism is not None
+        )
+    )
+    at = "" if check.symbol == "epsilon" else f", at ε = {check.example.epsilon:g}"
+    held = (
+        "people stay where they are"
+        if check.moves_observations
+        else ("CDP pools them, FDP leaves them at their sites, and LDP gives everybody a device")
+    )
+    return (
+        f"Simulated: *{facts.name}*, {whole(people)} {facts.people} at {sizes['S']:.0f} sites{at}, "
+        f"by {methods}; {held}."
+    )
+
+
+def trust_reading(lines: Sequence[TrustLine]) -> str:
+    """Explain points, lines and marks, and the kinds of trust without points."""
+    missing = dict.fromkeys(line.kind.missing for line in lines if line.kind.missing)
+    return " ".join(
+        (
+            "Bars: 95 % intervals. Lines: rates with constants fitted to the points of each; solid "
+            "where privacy is the largest term, dotted where it is not. ◇: the largest term "
+            "changes. No point: nothing would be published, or more devices than are simulated. "
+            "Local slopes, at both ends, stand where terms or logarithms bend a rate.",
+            *missing,
+        )
+    )
+
+
+def trust_slopes(lines: Sequence[TrustLine], symbol: str) -> dict[str, list[str]]:
+    """List slopes in a symbol, measured and of the rate; local ones where the rate bends."""
+    rows = [
+        (
+            capital(line.kind.trust.label),
+            f"{_signed(line.slope[0])} ± {line.slope[1]:.2f}",
+            _signed(line.theory),
+            _from_to(line.ends) if line.is_bent else "",
+            _from_to(line.local) if line.is_bent else "",
+        )
+        for line in lines
+        if line.slope is not None
+    ]
+    names = (
+        "Who is trusted",
+        f"Slope in {symbol}, measured (95 %)",
+        "Slope of the rate",
+        "Local slopes, measured",
+        "Local slopes of the rate",
+    )
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def _from_to(ends: tuple[float, float]) -> str:
+    first, last = map(_signed, ends)
+    return f"from {first} to {last}"

@@ -33,12 +33,14 @@ from engine.mechanisms.study import Study
 from engine.mechanisms.wavelet_adaptive import StagedPlan
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.numerics.signals import SIGNALS
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
 from engine.simulation.metrics import within
-from engine.sources.regression_points import RegressionPoints
+from engine.sources.besov_points import BesovPoints
+from engine.sources.regression_points import PointsOfCurve, RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
 from engine.uploads.curves import Upload
@@ -50,9 +52,24 @@ _MAX_SITES, _MAX_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 
-Readings = RegressionPoints | Upload
-SimulatedReadings = RegressionPoints
+Readings = PointsOfCurve | Upload
+SimulatedReadings = PointsOfCurve
+_BESOV = "besov"
+CURVES = (*SIGNALS, _BESOV)  # behind simulated observations
 Method = WaveletGlobal  # of the whole curve
+
+
+def curve_name(points: SimulatedReadings) -> str:
+    """Name the curve behind simulated observations, as `CURVES` does."""
+    return points.signal if isinstance(points, RegressionPoints) else _BESOV
+
+
+def with_curve(points: SimulatedReadings, name: str) -> SimulatedReadings:
+    """Put another curve behind the same observations."""
+    shared = points.sites_and_observations
+    if name == _BESOV:
+        return BesovPoints(**shared, radius=points.bound)
+    return RegressionPoints(**shared, signal=name)
 
 
 @dataclass(frozen=True)
@@ -141,7 +158,7 @@ class Network:
         return [*itertools.accumulate((group.sites for group in self.groups[:-1]), initial=0)]
 
     @overload
-    def source(self, like: RegressionPoints) -> RegressionPoints: ...
+    def source(self, like: PointsOfCurve) -> PointsOfCurve: ...
     @overload
     def source(self, like: Upload) -> Upload: ...
     @overload
@@ -303,7 +320,7 @@ def _against_truth(
     readings: Readings, mechanism: WaveletGlobal, network: Network, times: Array, seed: int
 ) -> dict[str, Any]:
     """Compute the true curve of simulated observations and the squared errors from it."""
-    if not isinstance(readings, RegressionPoints):
+    if not isinstance(readings, PointsOfCurve):
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {"within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
     study = Study(source=readings, mechanism=mechanism, budgets=network.budgets, seed=seed)
@@ -391,7 +408,7 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
 
 
 def risk_by_level(
-    source: RegressionPoints, mechanism: WaveletGlobal, network: Network, highest: int = 8
+    source: PointsOfCurve, mechanism: WaveletGlobal, network: Network, highest: int = 8
 ) -> ByLevel:
     """Split the error of one message into its four parts by level; nothing is drawn.
 
@@ -407,9 +424,7 @@ def risk_by_level(
     return ByLevel(levels, tuple(_risk(readings, plan) for plan in plans), rule)
 
 
-def _risk(
-    readings: RegressionPoints, plan: CurvePlan, design: DesignDensity = UNIFORM
-) -> RiskParts:
+def _risk(readings: PointsOfCurve, plan: CurvePlan, design: DesignDensity = UNIFORM) -> RiskParts:
     """Compute a plan's exact risk on simulated observations, also if it would release nothing."""
     n = np.array(readings.sizes.n_curves_per_server, dtype=float)
     average = CentreAverage(
@@ -473,7 +488,7 @@ def point_answer(
     risk = method.risk_parts(readings, network.budgets)
     value = float(estimate.coefficients[0, 0, 0, 0])
     truth = None
-    if isinstance(readings, RegressionPoints):
+    if isinstance(readings, PointsOfCurve):
         truth = float(readings.curve(np.array([point]))[0])
     half = (
         None
@@ -611,7 +626,7 @@ class DesignDemo:
     weighted: float
 
 
-def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network) -> DesignDemo:
+def design_demo(source: PointsOfCurve, mechanism: WaveletGlobal, network: Network) -> DesignDemo:
     """Evaluate one plan under both laws of the times, by the closed form."""
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)

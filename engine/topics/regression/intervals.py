@@ -18,7 +18,7 @@ from engine.mechanisms.families.wavelets.bias import left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
+from engine.sources.regression_points import PointsOfCurve
 
 Estimator = WaveletGlobal | WaveletPointwise
 
@@ -57,14 +57,14 @@ def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ..
     refusal = mechanism.why_no_band if isinstance(mechanism, WaveletGlobal) else ""
     if not plan.released:
         refusal = _NOT_RELEASED
-    elif not refusal and isinstance(source, RegressionPoints):
+    elif not refusal and isinstance(source, PointsOfCurve):
         refusal = _of_known_curve(mechanism, source, plan.basis.level)
     elif not refusal and not mechanism.class_stated:
         refusal = _NOT_STATED
     return StatedClass(replace(mechanism, class_stated=not refusal), refusal)
 
 
-def _of_known_curve(mechanism: Estimator, source: RegressionPoints, level: int) -> str:
+def _of_known_curve(mechanism: Estimator, source: PointsOfCurve, level: int) -> str:
     is_even = isinstance(mechanism, WaveletPointwise) or mechanism.design == "even"
     if is_even and source.times != "even":
         return _OTHER_TIMES

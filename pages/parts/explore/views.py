@@ -9,7 +9,7 @@ from typing import Any
 from engine.core.identity import digest
 from engine.core.types import CurveData
 from engine.language.numbers import whole
-from engine.rates.functional_mean import Trust
+from engine.rates.trusted import Trust
 from engine.sources import Source
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import theory as theory_topic

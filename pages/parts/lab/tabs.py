@@ -23,6 +23,7 @@ from pages.parts.compare import cards, pins
 from pages.parts.lab.estimands import Estimand
 from pages.parts.rates import cards as rate_cards
 from pages.parts.rates import practice
+from pages.parts.rates.by_trust import by_trust
 from pages.shared.frame import controls, layout, page, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
@@ -63,6 +64,7 @@ def _rates(task: str) -> list[Detail]:
         rate_cards.choices,
         (rate_cards.regimes, rate_cards.answer),
         practice.practice,
+        by_trust,
         rate_cards.per_site,
         rate_cards.by_eye,
     )

@@ -27,6 +27,7 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import (
+    MIN_EPSILON,
     Array,
     Band,
     Budget,
@@ -355,6 +356,17 @@ class WaveletRegression(Mechanism[CurveData, P]):
         estimator: Any = self  # smoothness and radius are declared by each estimator
         unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
         return CurveClass(estimator.smoothness, estimator.radius * unit)
+
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        """Follow the proposition of `engine.mechanisms.families.local_privacy`.
+
+        The plan is the same as well: with equal weights both criteria are bias + (data +
+        (2τ sup‖b‖/μ)²)/n, level by level and clip by clip.
+        """
+        if budget.is_pure or self._printed != ("tight", "tight"):
+            return None
+        centre = accounting.with_more_noise(budget, n_people)
+        return centre if centre.epsilon > MIN_EPSILON else None
 
     def largest_bias(
         self, basis: WaveletBasis, clip: float, mass: float, sites: Sites, facts: PublicFacts
