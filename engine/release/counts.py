@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,7 +92,7 @@ def released_counts(
 def first_table(estimate: Estimate) -> CountTable:
     """Return the table of the first release of an estimate of one budget."""
     released: CountTable = estimate.released[0]
-    return replace(released, noisy=released.noisy[0, 0])
+    return released.picked(0, 0)
 
 
 def curves_in(table: CountTable, mechanism: Mechanism) -> Sequence[CountedCurve]:

@@ -44,6 +44,9 @@ class CurveLimits:
     # (…, K), optional: how many times as large standard errors are where all are censored early,
     # with fewer people at risk
     growth: Array | None = None
+    # (…), optional: how many edges come before the curve begins, at which it is 1 by definition
+    before: Indices | None = None
+    stretch: float = 1.0  # of simultaneous limits, where errors are not normal
 
     @cached_property
     def deviations(self) -> Array:
@@ -104,7 +107,12 @@ class CurveLimits:
     @cached_property
     def factor(self) -> Array:
         """Standard errors in a simultaneous half-width: (…)."""
-        return simultaneous_factor(self._relative, self.drawn, self.people)
+        return self.stretch * simultaneous_factor(self._relative, self.drawn, self.people)
+
+    def follows(self, edge: int) -> Flags:
+        """True if an edge 0 … K − 1 is shown and comes after the curve begins: (…) of bool."""
+        is_shown = self.drawn[..., edge]
+        return np.asarray(is_shown if self.before is None else is_shown & (edge >= self.before))
 
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
         """Compute limits, for half-widths, of a curve that falls (or rises) in [0, 1]; all (…, K).

@@ -42,7 +42,7 @@ def difference(first: CurveLimits, second: CurveLimits) -> CurveDifference:
     errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
-    factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
+    factor = first.stretch * simultaneous_factor(relative, drawn, min(first.people, second.people))
     shift = np.maximum(first.moves[0] + second.moves[1], first.moves[1] + second.moves[0])
     return CurveDifference(
         first.values - second.values,
@@ -251,7 +251,7 @@ def _used(table: CountTable, lives: list[LifeTable]) -> Array:
     """Interval 1, then those at whose start enough people of both groups are left: (…, K)."""
     intervals, kinds = table.cells.n_intervals, table.cells.n_causes + 1
     remaining = table.cells.size - kinds * np.arange(1, intervals)
-    limit = np.maximum(_FEWEST, _CERTAIN * table.spread_of_remaining(remaining))
+    limit = np.maximum(_FEWEST, _CERTAIN * table.spread_of(remaining))
     pooled = sum(life.at_risk[..., 1:-1] for life in lives)
     later = np.logical_and.accumulate(pooled >= limit, axis=-1)
     return np.concatenate([np.ones((*later.shape[:-1], 1)), later], axis=-1)

@@ -78,7 +78,7 @@ def milestones(
         (first.errors[..., edge, :], second.errors[..., edge, :]),
         moves,
         (np.zeros_like(moves[0][0]), np.zeros_like(moves[0][0])),
-        first.drawn[..., edge] & second.drawn[..., edge],
+        first.follows(edge) & second.follows(edge),
         _LEAST,
     )
 
@@ -111,7 +111,7 @@ def restricted_means(
         (errors[0], errors[1]),
         moves,
         (values[0] - rules[0], values[1] - rules[1]),
-        np.asarray(drawn.all(axis=-1)),
+        np.asarray(drawn.all(axis=-1) & first.follows(edge) & second.follows(edge)),
         _LEAST * (edges[edge + 1] - edges[0]),
     )
 

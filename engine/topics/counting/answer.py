@@ -177,7 +177,7 @@ def _picture(
         budget=budget,
         times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
-        table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
+        table=None if released is None else released.picked(0, 0),
         releases=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=ordinary,
         ordinary_test=ordinary_test,
@@ -260,7 +260,7 @@ def counting_study(study: Study[EventData], repeats: int = 400) -> CountingStudy
             data, [budgets], 1, generator(study.seed, NOISE_STREAM, 2 + block)
         )
         table = estimate.released[0]
-        counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
+        counted.append(_counted(data, table.picked(slice(None), 0), mechanism))
     covered, at_edges, edges_drawn, rejected, ordinary = (
         np.concatenate(parts) for parts in zip(*counted, strict=True)
     )
