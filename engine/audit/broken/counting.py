@@ -174,7 +174,7 @@ class NoiseOnTimesAlone(_Counts):
 
 @bug(_BUDGET)
 class EntriesForNothing(_Counts):
-    """Counts of exits have the noise of the whole ε, although those of entries have spent a part."""
+    """Counts of exits have the noise of the whole ε, although entries have spent a part of it."""
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CountPlan:
         plan = super().planned(public, budgets)
