@@ -28,6 +28,7 @@ from engine.numerics.counts.cells import Cells, EntryCells
 
 SAMPLES = 1000  # columns of the public sample of errors
 _SEED = 20270
+_COMPARED = 2  # groups of a comparison
 _SILENT = 1e-3  # discrete noise of a smaller scale is 0 but once in e^1000 draws
 
 
@@ -53,6 +54,16 @@ class CountTable:
     # what each group counts in one adjusted curve; empty where every group has a curve of its own
     group_weights: tuple[float, ...] = ()
     entries: CountTable | None = None  # the same people by when they entered, where some do late
+
+    @property
+    def is_compared(self) -> bool:
+        """True if two groups have a curve each."""
+        return self.cells.n_groups == _COMPARED and not self.group_weights
+
+    @property
+    def is_tested(self) -> bool:
+        """True if two groups can be tested: not where people enter late, whom no test counts."""
+        return self.is_compared and self.entries is None
 
     @property
     def n_blocks(self) -> int:
