@@ -119,7 +119,8 @@ def notes_on_events(
         f"{counted(early, 'time')} of 0 or less: these people count in the first interval": early,
         f"{counted(unknown, 'entry time')} missing: these people count as entered at the "
         "start": unknown,
-        f"entry after exit: {reversed_:,} people, who count as entered at their exit": reversed_,
+        f"entry after exit in {counted(reversed_, 'row')}: these people count as entered at their "
+        "exit": reversed_,
         rows.blank.format(blank): blank,
         f"{counted(n_others, 'line')} with another text than the stated ones: "
         f"{rows.counts_as}": n_others,
