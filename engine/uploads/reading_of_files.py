@@ -470,7 +470,7 @@ def _check_column(role: str, column: Column) -> None:
             f"of the kind {column.kind}.",
         )
     if column.counted == EACH_START:
-        if role != "start" or is_date:
+        if role != "start" or column.kind is not Kind.NUMBER:
             raise _wrong("from", f"“{EACH_START}” is for numbers of a start.")
         return
     if column.counted and column.kind not in (Kind.DATE, Kind.CLOCK, Kind.ELAPSED):

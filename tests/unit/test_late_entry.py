@@ -30,7 +30,9 @@ def by_hand(time, status, entry, points):
     factors = [
         1 - ((time == t) & (status == 1)).sum() / ((entry < t) & (time >= t)).sum() for t in events
     ]
-    return np.array([np.prod([f for f, t in zip(factors, events) if t <= p]) for p in points])
+    return np.array(
+        [np.prod([f for f, t in zip(factors, events, strict=True) if t <= p]) for p in points]
+    )
 
 
 def noiseless(data, **settings):
@@ -143,7 +145,7 @@ def test_the_ledger_has_a_line_for_each_table_and_both_together_cost_epsilon():
     assert [line.step for line in lines] == [ENTRIES, COUNTS]
     assert [line.epsilon for line in lines] == pytest.approx([0.35 * 0.8, 0.65 * 0.8])
     assert [line.noise_scale[0] * line.epsilon for line in lines] == pytest.approx([2, 2])
-    with pytest.raises(InputError, match="0.1"):
+    with pytest.raises(InputError, match="Share of ε"):
         NoisyCounts(entry_share=0.05)
 
 

@@ -265,7 +265,9 @@ def _on_starts(look: Inspection, roles: Roles, start: Column) -> Question:
     return Question(
         field="columns.start.from",
         question=f"What are the numbers of “{shortened(start.name)}”?",
-        options=tuple(options if later else reversed(options)),
+        options=tuple(options if later else reversed(options))
+        if start.kind is Kind.NUMBER
+        else tuple(options[:1]),
         evidence=f"{counted(later, 'cell')} of {len(numbers):,} differ from 0.",
         words=f'"entry" in place of "start", or "from": "{EACH_START}" of “start”',
     )
