@@ -282,16 +282,21 @@ class RestrictedMean:
     until: Array
 
 
-def restricted_mean(edges: tuple[float, ...], limits: CurveLimits) -> RestrictedMean:
-    """The area under a survival curve up to the last edge at which it is shown.
+def restricted_mean(
+    edges: tuple[float, ...], limits: CurveLimits, until: int | None = None
+) -> RestrictedMean:
+    """The area under a survival curve up to the end of interval `until`, or where it is last shown.
 
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ
     by is allowed for on top, and what may have shifted the area: censoring, and when people leave
     within an interval in which many do, all at its start or all at its end. NaN below three shown
-    intervals.
+    intervals, and for an interval that is not shown.
     """
     times, count = np.asarray(edges), limits.drawn.sum(axis=-1)
     is_given = count >= _FEWEST_FOR_MEAN
+    if until is not None:
+        is_given = is_given & limits.follows(until)
+        count = np.where(is_given, until + 1, count)
     widths = np.diff(times)
     cubic, trapezoids, weights = areas(edges, limits.values)
     deviations = np.sqrt(((weights @ limits.errors) ** 2).mean(axis=-1))
