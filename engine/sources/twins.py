@@ -25,10 +25,12 @@ from engine.core.types import (
     PublicFacts,
     SampleData,
     Sizes,
+    Truth,
 )
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.observation_times import Stratified, draw_times
+from engine.sources import Source
 from engine.sources.twin import SimulatedTwin, Twin
 
 _FOR_TRUTH = 2000  # curves behind the variance of a twin, and behind the mean of its numbers
@@ -301,6 +303,42 @@ class EventTwin(SimulatedTwin):
         if self.estimand.tells_causes:
             free = np.repeat((1 - free) / len(self.stated.causes), len(self.stated.causes), axis=0)
         return free if len(free) > 1 else free[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventStandIn(Source[EventData]):
+    """An `EventTwin` as a source, whose sizes can change: what a plan simulates."""
+
+    key = "event_stand_in"
+    label = "Twin from stated facts"
+    tasks = frozenset(ESTIMANDS)
+
+    twin: EventTwin
+
+    @property
+    def facts(self) -> EventFacts:
+        return replace(self.twin.stated, kind=DataKind.TWIN)
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(self.twin.people, sum(self.twin.people), 1)
+
+    @property
+    def truth(self) -> Truth:
+        return Truth.of(self.twin.truth, "midpoints")
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
+        return replace(self.twin.draw(n_repeats, rng), truth=self.truth)
+
+    def resized(self, people: int, readings: int, sites: int) -> EventStandIn:
+        """So many people at each site; groups of public size keep their shares of all."""
+        stated, total = self.twin.stated, people * sites
+        if stated.group_sizes:
+            ends = np.cumsum(stated.group_sizes) / sum(stated.group_sizes)
+            sizes = np.maximum(np.diff(np.rint(ends * total), prepend=0.0), 1.0)
+            sizes[-1] = max(1.0, total - sizes[:-1].sum())
+            stated = replace(stated, group_sizes=tuple(int(size) for size in sizes))
+        return replace(self, twin=replace(self.twin, stated=stated, people=(people,) * sites))
 
 
 # -- people with several readings, whose percentile curves are known -------------------------------
