@@ -18,7 +18,7 @@ from engine.privacy.failure import Delta
 from engine.release import request as release_request
 from engine.running.steps import result_of
 from engine.simulation import scenario
-from engine.simulation.experiments import Cell
+from engine.simulation.experiments import Cell, Run
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import periods, power
 from engine.topics.planning import words as planning_words
@@ -166,7 +166,7 @@ def command(options: argparse.Namespace) -> None:
     text = text_of(options.file)
     if _is_of_own_file(text):
         folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-        cell, seed, states_delta = _of_own_file(text, folder), scenario.Run().seed, True
+        cell, seed, states_delta = _of_own_file(text, folder), Run().seed, True
     else:
         stated = scenario.from_json(text)
         cell, seed, states_delta = stated.cells()[0], stated.run.seed, stated.states_delta
