@@ -167,6 +167,10 @@ def _of_events(columns: EventColumns, reading: Reading) -> PublicFacts:
     if columns.groups and draft.answered("upload_event_sizes_public"):
         stated = [number_of(f"event_size_{k}", True) for k in range(len(columns.groups))]
         sizes = tuple(0 if size is None or math.isnan(size) else int(size) for size in stated)
+    weights: tuple[float, ...] = ()
+    if sizes and draft.answered("upload_event_adjusted"):
+        typed = [number_of(f"event_weight_{k}") for k in range(len(columns.groups))]
+        weights = tuple(math.nan if weight is None else weight for weight in typed)
     return declare_events(
         0.0 if outcomes else number_of("time_low"),
         number_of("time_high"),
@@ -175,6 +179,7 @@ def _of_events(columns: EventColumns, reading: Reading) -> PublicFacts:
         list_of("event_edges"),
         sizes,
         number_of("time_step") if outcomes else None,
+        weights,
         **words,
     )
 
