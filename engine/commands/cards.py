@@ -50,7 +50,7 @@ def _add_ask(commands: Any) -> None:
         help="ask a released curve, from its guarantee card alone",
         description="Answers of a released curve, from its guarantee card alone. Asking costs no "
         "privacy: nothing is charged.",
-        epilog=f"Questions and their options: {_usage(curve_questions)}. Of survival: "
+        epilog=f"Questions and their options: {_usage(curve_questions)}; about survival: "
         f"{_usage(survival_questions)}.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -47,7 +47,7 @@ class Milestone(SurvivalQuestion):
 
 @survival_questions.register
 @dataclass(frozen=True, kw_only=True)
-class RestrictedMean(SurvivalQuestion):
+class MeanUntil(SurvivalQuestion):
     """The area under S up to an edge with its interval; of two groups also their difference."""
 
     key, label, order = "restricted_mean", "Mean time without an event", 20
