@@ -104,3 +104,35 @@ def test_what_the_options_leave_open_is_refused_and_nothing_is_charged(table, ca
         assert run(table, *options, "--yes") == Exit.REFUSED
         assert told in capsys.readouterr().err
     assert not Ledger(table.parent / "ledger", table.parent / "witness").entries()
+
+
+def test_a_plan_takes_the_facts_and_the_people_of_a_request_and_no_time(table, capsys):
+    header = ["who", "from", "to", "end", "stratum"]
+    ends = {"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"}
+    request = {
+        "version": 1,
+        "data": {
+            "file": table.name,
+            "reading": {
+                "frame": {"encoding": "utf-8", "separator": ",", "header": header},
+                "person": {"column": "who"},
+                "columns": {"entry": {"name": "from"}, "time": {"name": "to"}, "status": ends},
+            },
+            "facts": {"time_high": 10, "time_unit": "years", "origin": "a plan"},
+        },
+        "mechanism": {"key": "noisy_counts"},
+        "budgets": [{"epsilon": 1.0}],
+    }
+    answers = []
+    for times in (1.0, 0.5):  # the same people with other times
+        lines = table.read_text().splitlines()
+        moved = [line.split(",") for line in lines[1:]]
+        rows = [
+            ",".join([who, start, str(times * float(to)), *rest]) for who, start, to, *rest in moved
+        ]
+        table.write_text("\n".join([lines[0], *rows]) + "\n")
+        path = table.parent / "request.json"
+        path.write_text(json.dumps(request))
+        assert command_line.main(["plan", str(path), "--unknown", "error", "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
