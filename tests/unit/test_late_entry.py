@@ -147,7 +147,7 @@ def test_the_ledger_has_a_line_for_each_table_and_both_together_cost_epsilon():
     assert [line.step for line in lines] == [ENTRIES, COUNTS]
     assert [line.epsilon for line in lines] == pytest.approx([0.35 * 0.8, 0.65 * 0.8])
     assert [line.noise_scale[0] * line.epsilon for line in lines] == pytest.approx([2, 2])
-    with pytest.raises(InputError, match="Share of ε"):
+    with pytest.raises(InputError, match="must lie between"):
         NoisyCounts(entry_share=0.05)
 
 

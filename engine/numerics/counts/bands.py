@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.core.arrays import Array, Flags, Indices
 from engine.core.bands import LEVEL, NORMAL
+from engine.core.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -47,6 +48,7 @@ class CurveLimits:
     # (…), optional: how many edges come before the curve begins, at which it is 1 by definition
     before: Indices | None = None
     stretch: float = 1.0  # of simultaneous limits, where errors are not normal
+    table: object = None  # of which the curve is: the fixed sample of errors is that of this table
 
     @cached_property
     def deviations(self) -> Array:
@@ -131,6 +133,16 @@ class CurveLimits:
             lower = np.maximum.accumulate(lower, axis=-1)
             upper = np.minimum.accumulate(upper[..., ::-1], axis=-1)[..., ::-1]
         return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+
+
+def check_one_table(first: CurveLimits, second: CurveLimits) -> None:
+    """Refuse curves of two tables: tables of equal size share their fixed sample of errors."""
+    if first.table is not second.table:
+        raise InputError(
+            "Curves of two releases cannot be subtracted: their samples of errors are the same.",
+            field="curves",
+            hint="Release both groups in one table.",
+        )
 
 
 def allowance(shift: Array, deviation: Array) -> Array:

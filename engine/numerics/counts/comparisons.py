@@ -9,7 +9,12 @@ from scipy.special import ndtr
 
 from engine.core.arrays import Array, Flags
 from engine.core.bands import NORMAL
-from engine.numerics.counts.bands import CurveLimits, allowance, simultaneous_factor
+from engine.numerics.counts.bands import (
+    CurveLimits,
+    allowance,
+    check_one_table,
+    simultaneous_factor,
+)
 from engine.numerics.counts.life_tables import LifeTable, life_tables, of_group
 from engine.numerics.counts.tables import CountTable
 
@@ -39,6 +44,7 @@ def difference(first: CurveLimits, second: CurveLimits) -> CurveDifference:
 
     The errors of both are of one joint sample, so that what both groups share is in it.
     """
+    check_one_table(first, second)
     errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]

@@ -126,6 +126,7 @@ def _survival_curve(
         _growth(_variances(table, early, shares), (of_chance, of_noise)),
         lives[0].begin,
         1.0 if table.entries is None else late_entry.STRETCH,
+        table,
     )
     limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
     low, high = limits.monotone(limits.simultaneous_width)

@@ -18,7 +18,7 @@ from engine.uploads.design import StatedDesign, StatedLaw, numbers_in
 from engine.uploads.events import EventColumns, EventTable, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.looking import proposed, sequence
-from engine.uploads.reading_of_files import Reading
+from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.records import event_columns
 from engine.uploads.rows import RowTable
 from engine.uploads.units import same_unit, unit_in_name
@@ -161,7 +161,8 @@ def words_of(current: Draft) -> dict[str, Any]:
 def _of_events(columns: EventColumns, reading: Reading) -> PublicFacts:
     outcomes = columns.counted is Counted.OUTCOMES
     words = {**_nouns(OF_TIMES), **_nouns(OF_PEOPLE)}
-    if outcomes and "start" in reading.columns and not words["time_unit"]:
+    is_of_dates = outcomes and reading.columns["time"].kind is Kind.DATE
+    if is_of_dates and "start" in reading.columns and not words["time_unit"]:
         words["time_unit"] = "days"
     sizes: tuple[int, ...] = ()
     if columns.groups and draft.answered("upload_event_sizes_public"):
