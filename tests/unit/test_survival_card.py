@@ -45,6 +45,7 @@ def test_a_card_answers_as_the_release_does_and_sends_no_message(name):
         again = card.read(on_card(known))
         for question in survival_questions.all():
             assert question().answer(again) == question().answer(known)
+            assert json.dumps(question().answer(known).plain(), allow_nan=False)
     assert not messages
 
 
