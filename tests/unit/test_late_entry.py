@@ -18,6 +18,8 @@ from engine.numerics.counts.life_tables import LifeTable, life_tables
 from engine.numerics.counts.tables import CountTable
 from engine.numerics.product_limit import kaplan_meier
 from engine.sources.event_times import EventTimes
+from engine.topics.counting import charts, live, words
+from engine.topics.counting.answer import counting_answer
 from tests.sentences import of_topic
 
 wording = of_topic("counting")
@@ -241,3 +243,32 @@ def test_facts_of_earlier_plans_are_written_as_they_were():
     assert not {"group_weights", "late_entry"} & plain.keys()
     assert EventFacts.from_plain(STRATA.facts.to_plain()) == STRATA.facts
     assert EventFacts.from_plain(LATE.facts.to_plain()) == LATE.facts
+
+
+# -- in Lab ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", [LATE, STRATA], ids=["late entry", "strata"])
+def test_a_page_has_a_curve_its_sentences_and_no_test_of_groups(source):
+    answer = counting_answer(source, NoisyCounts(), ONE[0], 1)
+    assert answer.test is None and answer.hazard_ratio is None and not answer.has_groups
+    assert answer.error < 0.05 and words.band(answer) and words.test(answer) == ""
+    assert len(charts.curve(answer).spec["data"]) > 4 and live.figure_payload([answer])
+    if source is LATE:
+        assert len(words.entries(answer)["noised count"]) == answer.table.entries.cells.size
+    else:
+        assert words.entries(answer) == {}
+        assert any(name in words.band(answer) for name in source.facts.groups)
+
+
+def test_two_groups_who_enter_late_are_compared_by_milestones_and_means_alone():
+    source = EventTimes(n_curves=2000, late_share=0.6, comparison="hazard ratio")
+    answer = counting_answer(source, NoisyCounts(), ONE[0], 1)
+    assert answer.test is None and answer.has_groups
+    difference = answer.contrasts.milestone
+    until = difference.until / source.follow_up
+    true = source.survival(np.array([until]))[:, 0]
+    assert abs(float(difference.difference) - (true[0] - true[1])) < 3 * float(
+        difference.half_width
+    )
+    assert "Control minus Treatment" in words.test(answer)
