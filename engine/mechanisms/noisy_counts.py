@@ -68,9 +68,8 @@ class CountPlan(Plan):
     spread: float
     verdict: CountFeasibility
     group_weights: tuple[float, ...] = ()  # of one adjusted curve
-    entry_scales: tuple[
-        float, ...
-    ] = ()  # of each site's counts of entries; none without late entry
+    # of each site's counts of entries; none without late entry
+    entry_scales: tuple[float, ...] = ()
 
     @property
     def entry_cells(self) -> EntryCells:
@@ -269,7 +268,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                 field="server",
                 hint="Number sites without gaps.",
             )
-        self._check_facts(facts)
+        self.estimand.check_facts(facts)
         entries, exits = self._split(facts, budgets)
         scales, entry_scales = (
             np.array([SENSITIVITY / budget.epsilon for budget in part]) for part in (exits, entries)
@@ -327,24 +326,6 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             for part in (share, 1 - share)
         )
         return entries, exits
-
-    def _check_facts(self, facts: EventFacts) -> None:
-        """Refuse late entry and weights where no errors are derived for them."""
-        if self.estimand.takes_entry:
-            return
-        if facts.late_entry:
-            raise InputError(
-                "Only survival curves take late entry: the errors of other curves suppose that "
-                "everybody is observed from the start.",
-                field="entry",
-                hint=f"Choose {TASKS[SURVIVAL.key].label.lower()}.",
-            )
-        if facts.group_weights:
-            raise InputError(
-                "Only survival curves are adjusted: bands of several causes hold for one group.",
-                field="group_weights",
-                hint="Leave the weights out: then each group has its own curves.",
-            )
 
     def cells(self, facts: EventFacts, n_people: int, epsilon: float) -> Cells:
         """The cells that are counted, from public numbers alone.

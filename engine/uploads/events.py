@@ -277,12 +277,17 @@ class UploadEvents(UploadedData[EventData]):
         ]
 
     def serves(self, task: str) -> bool:
-        """True if the file holds what the task needs; incidences need several events."""
+        """True if the file holds what the task needs; incidences need several events.
+
+        Late entry and weights of groups are for survival alone.
+        """
         if task not in self.tasks:
             return False
-        estimand = ESTIMANDS[task]
+        estimand, declared = ESTIMANDS[task], self.declared
+        if (declared.late_entry or declared.group_weights) and not estimand.takes_entry:
+            return False
         return estimand.counted is self.events.counted and (
-            not estimand.tells_causes or len(self.declared.causes) > 1
+            not estimand.tells_causes or len(declared.causes) > 1
         )
 
     def check_sizes(self) -> None:

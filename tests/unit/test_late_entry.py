@@ -1,11 +1,14 @@
 """Late entry and adjusted curves: what is counted, what follows, and what the ledger says."""
 
+import io
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from engine.api import read_survival
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
@@ -272,3 +275,20 @@ def test_two_groups_who_enter_late_are_compared_by_milestones_and_means_alone():
         difference.half_width
     )
     assert "Control minus Treatment" in words.test(answer)
+
+
+def test_a_file_with_late_entry_serves_survival_and_no_other_curve():
+    text = "id,came,left,end\n" + "".join(f"{k},{k % 3},{4 + k % 5},{k % 3}\n" for k in range(40))
+    ends = {"name": "end", "kind": "word", "words": {"1": "a", "2": "b"}, "other": "censored"}
+    source = read_survival(
+        pd.read_csv(io.StringIO(text), dtype=str),
+        reading={
+            "frame": {"header": ["id", "came", "left", "end"]},
+            "person": {"column": "id"},
+            "columns": {"entry": {"name": "came"}, "time": {"name": "left"}, "status": ends},
+        },
+        follow_up=10,
+        origin="a plan",
+    )
+    assert source.facts.late_entry and source.serves("survival")
+    assert not source.serves("cumulative_incidence")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
+from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL, Task
 from engine.core.types import EventFacts
@@ -77,6 +78,24 @@ class CountedEstimand(ABC):
     def is_followed(self) -> bool:
         """True if people are followed until something happens to them, and may be in groups."""
         return self.counted is Counted.OUTCOMES
+
+    def check_facts(self, facts: EventFacts) -> None:
+        """Refuse late entry and weights of groups where no errors are derived for them."""
+        if self.takes_entry:
+            return
+        if facts.late_entry:
+            raise InputError(
+                "Only survival curves take late entry: the errors of other curves suppose that "
+                "everybody is observed from the start.",
+                field="entry",
+                hint=f"Choose {SURVIVAL.label.lower()}.",
+            )
+        if facts.group_weights:
+            raise InputError(
+                "Only survival curves are adjusted: bands of several causes hold for one group.",
+                field="group_weights",
+                hint="Leave the weights out: then each group has its own curves.",
+            )
 
     def n_causes(self, facts: EventFacts) -> int:
         """Count the kinds of events that are told apart."""
