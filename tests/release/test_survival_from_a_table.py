@@ -3,12 +3,14 @@
 import csv
 import json
 
+import jsonschema
 import numpy as np
 import pytest
 
 from engine import __main__ as command_line
 from engine.commands.exit_codes import Exit
 from engine.core.random_streams import generator
+from engine.exports.schemas import schema
 from engine.release.ledger import Ledger
 from engine.sources.event_times import EventTimes
 from tests.sentences import of_topic
@@ -55,6 +57,8 @@ def test_late_entry_is_published_with_both_tables_and_the_card_answers(table, ca
     files = {path.name for path in (table.parent / "out").iterdir()}
     assert {"counts.csv", "entries.csv", "at_risk.csv"} <= files
     card = json.loads((table.parent / "out" / "guarantee.json").read_text())
+    assert not [*jsonschema.Draft202012Validator(schema("guarantee")).iter_errors(card)]
+    assert "counts" in schema("guarantee")["properties"]
     epsilons = [message["epsilon"] for message in card["accounting"]["messages"]]
     assert len(epsilons) == 2 and sum(epsilons) == pytest.approx(2.0) and sum(epsilons) <= 2.0
     (entry,) = Ledger(table.parent / "ledger", table.parent / "witness").entries()
