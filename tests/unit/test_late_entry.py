@@ -241,6 +241,14 @@ def test_weights_are_shares_of_groups_of_public_size(change):
     assert refused.value.field in ("group_weights", "groups")
 
 
+def test_time_of_late_entry_counts_from_zero_and_edges_may_begin_later():
+    with pytest.raises(InputError) as refused:
+        EventFacts(time_low=50.0, time_high=90.0, late_entry=True)
+    assert refused.value.field == "time_low"
+    stated = EventFacts(time_high=90.0, edges=(0.0, 50.0, 70.0, 90.0), late_entry=True)
+    assert stated.edges[1] == 50
+
+
 def test_facts_of_earlier_plans_are_written_as_they_were():
     plain = EventTimes().facts.to_plain()
     assert not {"group_weights", "late_entry"} & plain.keys()

@@ -460,6 +460,14 @@ class EventFacts(PublicFacts):
             )
         if self.group_weights:
             self._check_weights()
+        if self.late_entry and self.time_low != 0:
+            raise InputError(
+                "With late entry time counts from 0: whoever leaves before a later beginning would "
+                "count as at risk after it.",
+                field="time_low",
+                hint="State edges instead, such as 0, 50, 55, 60: nothing is shown before enough "
+                "people are observed.",
+            )
         rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
         if self.edges and not (
             rises and self.edges[0] == self.time_low and self.edges[-1] == self.time_high
