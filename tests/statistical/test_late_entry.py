@@ -13,6 +13,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.study import Study
+from engine.numerics.counts.contrasts import Contrasts
 from engine.numerics.counts.curves import survival_curves
 from engine.sources.event_times import EventTimes
 from engine.topics.counting.answer import counting_study
@@ -115,3 +116,26 @@ def test_an_adjusted_curve_of_four_strata_has_the_error_of_the_reference():
     assert root_mean_square(curve.values - true, curve) < 0.03
     half = curve.limits.simultaneous_width[curve.drawn].mean()
     assert 0.035 < half < 0.075
+
+
+@pytest.mark.parametrize("n", all_but([4000], [1000, 4000]))
+def test_differences_of_two_groups_who_enter_late_cover_the_truth(n):
+    """At half of the follow-up, of hazards in the ratio 1.5."""
+    source = EventTimes(
+        n_curves=n, late_share=0.6, comparison="hazard ratio", ratio=1.5, follow_up=1.0
+    )
+    data = source.draw(SETS, generator(24, 0, 0))
+    estimate = NoisyCounts().release_many(data, [(Budget(1.0),)], 1, generator(24, 1, 0))
+    found = Contrasts.of(survival_curves(estimate.released[0].picked(slice(None), 0)))
+    times = np.linspace(0, found.mean.until, 4001)
+    curves = source.survival(times)
+    areas = np.trapezoid(curves, times, axis=-1)
+    for contrast, true in (
+        (found.milestone, curves[0, -1] - curves[1, -1]),
+        (found.mean, areas[0] - areas[1]),
+    ):
+        shown = np.isfinite(contrast.difference)
+        off = np.abs(contrast.difference - true)[shown]
+        print(shown.mean(), (off <= contrast.half_width[shown]).mean())
+        assert shown.mean() > 0.7
+        assert (off <= contrast.half_width[shown]).mean() >= least(0.95, shown.sum())
