@@ -170,3 +170,11 @@ def test_how_many_lie_outside_what_was_stated_stands_beside_ones_own_data_alone(
     at = show(state(confirm(events(dialog(TRIAL), "death")), time_high=500))
     wording.found("beyond stated end", said(at))
     assert "only to you" in said(at)
+
+
+@pytest.mark.slow
+def test_a_column_that_is_chosen_as_the_entry_is_not_asked_about(dialog):
+    at = choose(events(dialog(LATE), "death"), entry="entry")
+    assert not [radio for radio in at.radio if radio.key == key_of(at, f"upload_ask_{STARTS}")]
+    show(state(confirm(at), time_high=100))
+    assert at.session_state["upload_events"].facts.late_entry
