@@ -80,15 +80,17 @@ class CountPlan(Plan):
     def tuning(self) -> dict[str, Any]:
         return {"intervals": self.cells.n_intervals}
 
-    def table(self, noisy: Array, entered: Array | None = None) -> CountTable:
+    def table(self, noisy: Array, noisy_entries: Array | None = None) -> CountTable:
         """Tabulate released counts from weighted sums over sites.
 
         Those of exits are (…, groups, m), and those of entries (…, groups, K + 2).
         """
         public = (self.weights, self.spread)
         entries = None
-        if entered is not None:
-            entries = CountTable(self.entry_cells, entered, self.totals, self.entry_scales, *public)
+        if noisy_entries is not None:
+            entries = CountTable(
+                self.entry_cells, noisy_entries, self.totals, self.entry_scales, *public
+            )
         return CountTable(
             self.cells, noisy, self.totals, self.scales, *public, self.group_weights, entries
         )
@@ -103,9 +105,9 @@ class CountPlan(Plan):
         counts[..., -1] = each
         if not self.entry_scales:
             return self.table(counts)
-        entered = np.zeros((*shape, self.cells.n_groups, self.entry_cells.size))
-        entered[..., 0] = each
-        return self.table(counts, entered)
+        entries = np.zeros((*shape, self.cells.n_groups, self.entry_cells.size))
+        entries[..., 0] = each
+        return self.table(counts, entries)
 
 
 @mechanisms.register
@@ -420,10 +422,10 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             n_cells = max(plan.cells.n_groups * plan.entry_cells.size for plan in plans)
             of_entries = laplace((*shape, n_cells), rng)
         exact = [self.counts(data, plan) for plan in plans]
-        entered = [self.entries(data, plan) for plan in plans]
+        entries = [self.entries(data, plan) for plan in plans]
         tables = [
             self._with_entries(plan, self._released(data, plan, counts, standard), each, of_entries)
-            for plan, counts, each in zip(plans, exact, entered, strict=True)
+            for plan, counts, each in zip(plans, exact, entries, strict=True)
         ]
         curves = [
             self.estimand.curves(table or plan.stand_in(shape[:2]), self.least_at_risk)
@@ -431,7 +433,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         ]
         unprotected = [
             self.estimand.curves(self._noiseless(plan, counts, each), self.least_at_risk)
-            for plan, counts, each in zip(plans, exact, entered, strict=True)
+            for plan, counts, each in zip(plans, exact, entries, strict=True)
         ]
         judge = partial(_doubts, self.estimand, tables, (data.n_repeats, draws))
         return Fit(
