@@ -84,6 +84,16 @@ EVENTS = {
     ),
     "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"},
 }
+LATE = {
+    "reading": _reading(
+        ["days", "end", "arm", "came"],
+        {"rows": True},
+        time={"name": "days"},
+        entry={"name": "came"},
+        status={"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"},
+    ),
+    "facts": EVENTS["facts"],
+}
 
 
 def curves_csv(seed, n, with_sex=False):
@@ -120,6 +130,14 @@ def events_csv(seed, n):
         strict=True,
     )
     return "days,end,arm\n" + "".join(f"{day:.2f},{end},{arm}\n" for day, end, arm in rows)
+
+
+def late_csv(seed, n):
+    """People of whom most come under observation late."""
+    head, *lines = events_csv(seed, n).splitlines()
+    entries = np.maximum(np.random.default_rng(seed).uniform(-200, 300, n), 0)
+    late = [f"{line},{entry:.2f}" for line, entry in zip(lines, entries, strict=True)]
+    return "\n".join([f"{head},came", *late]) + "\n"
 
 
 def with_library(monkeypatch):
@@ -207,7 +225,9 @@ def files_of(study):
     """The file of each site, as text."""
     columns = study.reading["reading"]["columns"]
     make = (
-        events_csv
+        late_csv
+        if "entry" in columns
+        else events_csv
         if "status" in columns
         else records_csv
         if "features" in columns

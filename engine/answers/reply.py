@@ -59,12 +59,14 @@ class Answer:
         return any(low <= truth <= high for low, high in self.pieces)
 
     def plain(self) -> dict[str, Any]:
-        """The answer as plain values, for JSON."""
+        """The answer as plain values, for JSON; an end of an interval without a limit is null."""
         return {
             "verdict": str(self.verdict),
             "text": self.text,
             "value": self.value,
-            "pieces": [list(piece) for piece in self.pieces],
+            "pieces": [
+                [end if math.isfinite(end) else None for end in piece] for piece in self.pieces
+            ],
             "unit": self.unit,
             "values": list(self.values),
             "notes": list(self.notes),

@@ -191,6 +191,7 @@ def read_survival(
     groups: Sequence[str] = (),
     edges: Sequence[float] = (),
     group_sizes: Sequence[int] = (),
+    group_weights: Sequence[float] = (),
     time_step: float | None = None,
     time_name: str = "",
     time_unit: str = "",
@@ -205,8 +206,8 @@ def read_survival(
         CSV, TSV, XLSX, Parquet or Arrow, or a table, with a row for each person or intervals one
         after the other; files of any size by their `reading`, as for `read_curves`.
     columns : mapping, optional
-        For looking: names of columns by their roles, "id", "start", "time", "status", "group",
-        "server" (the site).
+        For looking: names of columns by their roles, "id", "start", "entry" (late entry), "time",
+        "status", "group", "server" (the site).
     reading : Reading or mapping, optional
         How the data are read, as for `read_curves`; the words of its status say which texts are
         events. What it lacks, `release` refuses.
@@ -216,11 +217,14 @@ def read_survival(
     origin : str
         The public source of the follow-up, such as the protocol.
     events, groups : sequence of str, optional
-        For looking: the texts of the status that are events, and both groups.
+        For looking: the texts of the status that are events, and the groups.
     edges : sequence of float, optional
         Those of intervals that are not equally wide.
     group_sizes : sequence of int, optional
-        Of both groups, where they are public.
+        Of all groups, where they are public.
+    group_weights : sequence of float, optional
+        Shares of the groups in a standard population, which sum to 1: there is one survival curve,
+        adjusted to these shares.
     time_step : float, optional
         In which times are recorded, in their unit, such as 1 for whole days. Without it the limits
         of a median go outward to the edges of intervals.
@@ -260,6 +264,7 @@ def read_survival(
         edges,
         group_sizes,
         time_step,
+        group_weights,
         time_name=time_name,
         time_unit=time_unit,
         person=person,

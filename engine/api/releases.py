@@ -10,6 +10,8 @@ from typing import Annotated, Any
 from engine.answers import CurveQuestion, card, curve_questions
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.reply import Answer
+from engine.answers.survival import ReleasedSurvival, SurvivalQuestion, survival_questions
+from engine.answers.survival import card as counts_card
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError
 from engine.core.random_streams import NOISE_STREAM, generator
@@ -324,8 +326,8 @@ def save(release: Published, path: str | Path) -> list[Path]:
 
 
 @checked
-def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve:
-    """The released curve of a guarantee card: all that is needed to ask it.
+def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve | ReleasedSurvival:
+    """The released curve, or released survival, of a guarantee card: all that is needed to ask it.
 
     Parameters
     ----------
@@ -334,28 +336,30 @@ def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve:
 
     Returns
     -------
-    ReleasedCurve
+    ReleasedCurve or ReleasedSurvival
 
     Raises
     ------
     InputError
-        If it is no card, or holds no coefficients.
+        If it is no card, or holds neither coefficients nor counts of survival.
     """
-    if isinstance(card_file, Mapping):
-        return card.read(card_file)
-    return card.read(json_of(text_of(str(card_file)), "card"))
+    known = (
+        card_file if isinstance(card_file, Mapping) else json_of(text_of(str(card_file)), "card")
+    )
+    return counts_card.read(known) if counts_card.is_of_counts(known) else card.read(known)
 
 
 @checked
-def ask(curve: ReleasedCurve, question: str, **parameters: Any) -> Answer:
+def ask(curve: ReleasedCurve | ReleasedSurvival, question: str, **parameters: Any) -> Answer:
     """Ask a released curve, with a 95 % interval; costs no privacy.
 
     Parameters
     ----------
-    curve : ReleasedCurve
+    curve : ReleasedCurve or ReleasedSurvival
         From `read_card`.
     question : str
-        Such as "value", "peak_time", "crossing" or "average"; see `privacy-curves ask-card --help`.
+        Such as "value", "peak_time", "crossing" or "average", or of survival "milestone" or
+        "restricted_mean"; see `privacy-curves ask-card --help`.
     parameters
         Of the question: times and levels in the units of the data.
 
@@ -368,5 +372,8 @@ def ask(curve: ReleasedCurve, question: str, **parameters: Any) -> Answer:
     InputError
         If there is no such question, or a time lies outside the range of the release.
     """
+    if isinstance(curve, ReleasedSurvival):
+        about: SurvivalQuestion = survival_questions.build(question, parameters)
+        return about.answer(curve)
     asked: CurveQuestion = curve_questions.build(question, parameters)
     return asked.answer(curve)

@@ -564,32 +564,40 @@ def _alone_with_numbers(
 def usual_events(mechanism: Any) -> EventData:
     """Simulate people at two sites with a time, one of two events, and a group of private size.
 
-    Groups are compared where times end in events.
+    There are groups where times end in events. Some people enter late, and there are three groups,
+    where the method takes that.
     """
     rng, n = np.random.default_rng(6), 240
-    has_groups = mechanism.estimand.is_followed
-    facts = EventFacts(causes=("Relapse", "Death"), groups=("A", "B") if has_groups else ())
+    has_groups, enters = mechanism.estimand.is_followed, mechanism.estimand.takes_entry
+    names = ("A", "B", "C")[: 2 + enters] if has_groups else ()
+    facts = EventFacts(causes=("Relapse", "Death"), groups=names, late_entry=enters)
     return EventData(
         1.4 * rng.random((1, n)),
         rng.integers(0, 3, (1, n)),
         np.arange(n) * 2 // n,
         facts,
-        rng.integers(0, 2, (1, n)) if has_groups else None,
+        rng.integers(0, len(names), (1, n)) if has_groups else None,
+        entry=rng.random((1, n)) if enters else None,
     )
 
 
 def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """A person is replaced: another time, another end, another group, or what is none of these.
 
-    In some pairs all others are in one cell, or nobody else is in the cells of the two.
+    In some pairs all others are in one cell, or nobody else is in the cells of the two. Where
+    people enter late, the two differ in their entry alone, in their exit alone, or in both.
     """
     usual: EventData = question.usual
     n, rows = usual.n_curves, np.arange(count)
     person, sides = rng.integers(n, size=count), list[EventData]()
     times, status = usual.time.repeat(count, axis=0), usual.status.repeat(count, axis=0)
     group = None if usual.group is None else usual.group.repeat(count, axis=0)
+    entry = None if usual.entry is None else usual.entry.repeat(count, axis=0)
     crowd = rows % 5 == 0
     times[crowd], status[crowd] = rng.choice([0.05, 0.5, 9.0], (crowd.sum(), 1)), 1
+    # 0: entry and exit change; 1: exit alone, of somebody who entered at once; 2: entry alone, of
+    # somebody who is there at the end
+    changed = rows % 3 if entry is not None else np.zeros(count, dtype=int)
     ends = np.array([0.0, -1.0, 1.0, 1.0 + 1e-12, 5.0, *NO_NUMBERS])
     for _ in range(2):
         time, end, member = times.copy(), status.copy(), None if group is None else group.copy()
@@ -598,8 +606,16 @@ def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator
         )
         end[rows, person] = rng.choice([0, 1, 2, 3, -1, 99], count)
         if member is not None:
-            member[rows, person] = rng.choice([0, 1, 7], count)
-        sides.append(replace(usual, time=time, status=end, group=member))
+            member[rows, person] = rng.choice([0, 1, 2, 7], count)
+        late = None
+        if entry is not None and member is not None:
+            late, kept = entry.copy(), rows[changed == 2]
+            late[rows, person] = np.where(
+                rng.random(count) < 0.4, rng.choice(ends, count), rng.random(count)
+            )
+            late[rows[changed == 1], person[changed == 1]] = 0.0
+            time[kept, person[kept]], member[kept, person[kept]] = 5.0, 0
+        sides.append(replace(usual, time=time, status=end, group=member, entry=late))
     return Pairs(sides[0], sides[1], usual.server[person])
 
 

@@ -20,11 +20,13 @@ from engine.answers import curve_questions
 from engine.answers.card import comparison, is_doubtful, read
 from engine.answers.groups import GroupComparison
 from engine.answers.reply import DRAWN_OTHERWISE
+from engine.answers.survival import card as counts_card
+from engine.answers.survival import survival_questions
 from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
 from engine.commands.exit_codes import Exit
 from engine.core.entrance import bytes_of, json_of, text_of
 from engine.core.errors import InputError, brief
-from engine.core.registry import Parameter
+from engine.core.registry import Parameter, Registry
 from engine.core.types import Budget
 from engine.language import quality
 from engine.release import deployment_record
@@ -48,13 +50,8 @@ def _add_ask(commands: Any) -> None:
         help="ask a released curve, from its guarantee card alone",
         description="Answers of a released curve, from its guarantee card alone. Asking costs no "
         "privacy: nothing is charged.",
-        epilog="Questions and their options: "
-        + "; ".join(
-            " ".join(
-                [cls.key, *(f"--{p.name} {'|'.join(p.choices) or 'X'}" for p in cls.parameters())]
-            )
-            for cls in curve_questions.all()
-        ).replace("%", "%%"),
+        epilog=f"Questions and their options: {_usage(curve_questions)}; about survival: "
+        f"{_usage(survival_questions)}.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
@@ -79,21 +76,37 @@ def _add_ask(commands: Any) -> None:
     parser.set_defaults(command=ask)
 
 
+def _usage(registry: Registry) -> str:
+    """List the questions of a registry with their options."""
+    return "; ".join(
+        " ".join([cls.key, *(f"--{p.name} {'|'.join(p.choices) or 'X'}" for p in cls.parameters())])
+        for cls in registry.all()
+    ).replace("%", "%%")
+
+
 def ask(options: argparse.Namespace) -> None:
     """Print the answer, or those of all questions."""
     card = json_of(text_of(options.card), "card")
-    curve = read(card)
-    curve = curve.together() if options.together else curve
+    is_of_counts = counts_card.is_of_counts(card)
+    registry = survival_questions if is_of_counts else curve_questions
+    released: Any = counts_card.read(card) if is_of_counts else read(card)
+    if options.together and is_of_counts:
+        raise InputError(
+            "Answers about survival hold one by one.",
+            field="together",
+            hint="The band of the release holds at all times at once.",
+        )
+    released = released.together() if options.together else released
     if options.question is None:
-        questions = [cls() for cls in curve_questions.all()]
+        questions = [cls() for cls in registry.all()]
     else:
         questions = [
-            curve_questions.build(
+            registry.build(
                 options.question,
-                _options_of(options.words, curve_questions.get(options.question).parameters()),
+                _options_of(options.words, registry.get(options.question).parameters()),
             )
         ]
-    answers = {question.key: question.answer(curve) for question in questions}
+    answers = {question.key: question.answer(released) for question in questions}
     if options.json:
         print(
             json.dumps(
@@ -109,7 +122,8 @@ def ask(options: argparse.Namespace) -> None:
         print(f"{question.label}: {answer.text}")
     for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
         print(note)
-    print(DRAWN_OTHERWISE)
+    if not is_of_counts:
+        print(DRAWN_OTHERWISE)
 
 
 def _options_of(words: list[str], known: tuple[Parameter, ...]) -> dict[str, Any]:

@@ -6,17 +6,19 @@ import argparse
 import json
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from engine.commands import arguments
-from engine.core.entrance import text_of
+from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError
 from engine.language.grammar import plain_text
 from engine.language.odds_words import delta_concern
 from engine.privacy.failure import Delta
+from engine.release import request as release_request
 from engine.running.steps import result_of
 from engine.simulation import scenario
-from engine.simulation.experiments import Cell
+from engine.simulation.experiments import Cell, Run
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import periods, power
 from engine.topics.planning import words as planning_words
@@ -27,7 +29,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "plan", help="solve a scenario for the budget, or a size, that reaches a target error"
     )
-    parser.add_argument("file", help="scenario file, or - for standard input")
+    parser.add_argument(
+        "file",
+        help="scenario file, or a request to publish a file of your own, of which the stated facts "
+        "and the number of people are used; or - for standard input",
+    )
     parser.add_argument(
         "--unknown",
         choices=planning_topic.DIALS,
@@ -91,6 +97,23 @@ def _first_of_axes(stated: scenario.Scenario) -> list[str]:
     ]
 
 
+def _is_of_own_file(text: str) -> bool:
+    plain = json_of(text, "scenario")
+    return isinstance(plain, dict) and "data" in plain
+
+
+def _of_own_file(text: str, folder: Path) -> Cell:
+    """The people and the facts of a request; refuse one for several groups."""
+    first, *others = release_request.from_json(text, folder)
+    if others:
+        raise InputError(
+            "A plan is about one release.",
+            field="group",
+            hint='Name one group with "group" in “data”.',
+        )
+    return Cell({}, first.source, first.mechanism, (first.budget,))
+
+
 def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
     """Print how many people two groups need; refuse if the time is not stated."""
     if options.at is None:
@@ -140,10 +163,15 @@ def _over_time(
 
 def command(options: argparse.Namespace) -> None:
     """Print the answer, as sentences or as JSON."""
-    stated = scenario.from_json(text_of(options.file))
-    cell = stated.cells()[0]
-    if not options.json:
-        print(*_first_of_axes(stated), sep="\n", end="\n" * bool(stated.axes))
+    text = text_of(options.file)
+    if _is_of_own_file(text):
+        folder = Path.cwd() if options.file == "-" else Path(options.file).parent
+        cell, seed, states_delta = _of_own_file(text, folder), Run().seed, True
+    else:
+        stated = scenario.from_json(text)
+        cell, seed, states_delta = stated.cells()[0], stated.run.seed, stated.states_delta
+        if not options.json:
+            print(*_first_of_axes(stated), sep="\n", end="\n" * bool(stated.axes))
     if len(set(cell.budgets)) != 1:
         raise InputError(
             "A plan has one budget for all sites; got several.",
@@ -152,22 +180,24 @@ def command(options: argparse.Namespace) -> None:
         )
     budget = cell.budgets[0]
     if options.difference is not None:
-        _difference(options, cell, stated.run.seed)
+        _difference(options, cell, seed)
         return
-    delta = budget.delta if stated.states_delta else None  # else it follows the people
+    delta = budget.delta if states_delta else None  # else it follows the people
     setting = planning_topic.PlannedStudy.of(
         cell.source, cell.mechanism, budget.epsilon, delta, options.curve
     )
     if options.periods is not None:
-        _over_time(options, setting, stated.run.seed)
+        _over_time(options, setting, seed)
         return
-    answer = result_of(
-        planning_topic.plan(setting, options.unknown, options.target, stated.run.seed)
-    )
+    answer = result_of(planning_topic.plan(setting, options.unknown, options.target, seed))
     if options.json:
         print(json.dumps(planning_topic.plain(answer), ensure_ascii=False))
         return
     facts = cell.source.facts
+    if facts.is_upload and not options.json:
+        print(
+            "Planned with simulated people who have the stated facts; no value of the file is used."
+        )
     for line in (
         planning_words.question(setting, options.unknown, options.target, facts),
         planning_words.verdict(answer, facts),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.answers.card import comparison
+from engine.commands import survival_request
 from engine.commands.exit_codes import Exit
 from engine.core.errors import InputError
 from engine.core.lists import counted
@@ -47,7 +48,10 @@ def add(commands: Any) -> None:
         "release", help="publish real data once, and write it to the ledger"
     )
     parser.add_argument(
-        "file", nargs="?", help="what to publish (see docs), or - for standard input"
+        "file",
+        nargs="?",
+        help="what to publish (see docs), or - for standard input; or a .csv or .tsv of times to "
+        "an event, which the options below describe",
     )
     parser.add_argument(
         "--again",
@@ -76,6 +80,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--out", metavar="DIR", default="release", help="folder for the files (default: release)"
     )
+    survival_request.add(parser)
     parser.set_defaults(command=command)
     _add_state_command(commands)
     _add_ledger_command(commands)
@@ -232,7 +237,8 @@ def command(options: argparse.Namespace) -> Exit:
 
 def _released(options: argparse.Namespace, ledger: Ledger, resources: Resources) -> Exit:
     """Read what the request names, and publish it or show the cost."""
-    text = scenario.text_of(options.file)
+    is_table = survival_request.is_table(options.file)
+    text = survival_request.text(options) if is_table else scenario.text_of(options.file)
     frozen = _frozen(options, ledger, text)
     requests = release_request.from_json(text, _folder(options), resources)
     if options.about_file:

@@ -142,7 +142,7 @@ class Traces:
         return [function(iter((self,)))] if self.stored is None else self.stored(function)
 
 
-def people_in_order(time: Array, *labels: Integers | None) -> bytes:
+def people_in_order(time: Array, *labels: Integers | None, entry: Array | None = None) -> bytes:
     """Times and labels of people as bytes, in an order that tells nothing.
 
     People with the same labels stand together, from the lowest time to the highest: a million are
@@ -150,6 +150,10 @@ def people_in_order(time: Array, *labels: Integers | None) -> bytes:
     """
     times = np.where(np.isnan(time), np.nan, time + 0.0)  # −0 is 0, and there is one kind of NaN
     known, code = [label for label in labels if label is not None], np.zeros(len(time), np.int64)
+    if entry is not None:
+        entries = np.where(np.isnan(entry), np.nan, entry + 0.0)
+        order = np.lexsort((entries, times, *reversed(known)))
+        return np.column_stack([times, entries, *known])[order].astype("<f8").tobytes()
     for label in known:
         code = code * (label.max() - label.min() + 1) + label - label.min()
     order = np.argsort(code, kind="stable")

@@ -13,6 +13,7 @@ from typing import Any
 from engine.core.errors import InputError, brief
 from engine.core.registry import UNSET, Parameter, Registry
 from engine.core.typed import checked
+from engine.core.types.facts import MAX_GROUPS
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.topics.planning.answer import DIALS
@@ -261,6 +262,7 @@ def _guarantee() -> Schema:
             "noise": {"type": "object"},
             "not_covered": texts,
             "answers": _answers(),
+            "counts": _counts(),
             "versions": {"type": "object", "additionalProperties": _TEXT},
         },
         [
@@ -289,6 +291,22 @@ def _guarantee() -> Schema:
             "versions",
         ],
     )
+
+
+def _counts() -> Schema:
+    """Released counts of survival, of which `ask-card` computes its answers."""
+    numbers = {"type": "array", "items": _NUMBER}
+    lists = ("edges", "exits", "exit_scales", "totals", "site_weights")
+    optional = ("group_sizes", "group_weights", "entry_scales")
+    parts: Mapping[str, Schema] = {
+        "version": {"const": 1},
+        **{name: numbers for name in (*lists, *optional)},
+        "entries": {**numbers, "type": ["array", "null"]},
+        "groups": {"type": "array", "items": _TEXT, "maxItems": MAX_GROUPS},
+        **{name: _NUMBER for name in ("time_step", "spread", "least_at_risk")},
+        "words": {"type": "object", "additionalProperties": _TEXT},
+    }
+    return _open(parts, ["version", *lists, "groups", "spread", "least_at_risk", "words"])
 
 
 def _answers() -> Schema:

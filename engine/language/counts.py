@@ -21,6 +21,21 @@ _NOTICED = 0.25  # of a half-width, by which censoring widens a band before it i
 CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the label"
 
 
+def entry_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
+    """Tabulate every cell of the released entries, with its noised and its estimated count."""
+    edges = table.cells.edges
+    starts, ends = (-math.inf, *edges), (*edges, math.inf)
+    groups = facts.groups if table.cells.n_groups > 1 else ("",)
+    columns: dict[str, list[Any]] = {}
+    if table.cells.n_groups > 1:
+        columns["group"] = [name for name in groups for _ in starts]
+    columns["from"] = [*starts] * len(groups)
+    columns["to"] = [*ends] * len(groups)
+    columns["noised count"] = table.noisy.ravel().tolist()
+    columns["estimated count"] = table.estimated.ravel().round(6).tolist()
+    return columns
+
+
 def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
     """Tabulate every cell of a released table, with its noised and its estimated count."""
     cells, columns = table.cells, dict[str, list[Any]]()
@@ -104,7 +119,12 @@ def independence(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     No release shows it, so every release states it; survival curves with the size, where that is
     largest.
     """
-    assumed = "Curve and band assume that censoring is independent of events, which no count shows."
+    assumed = (
+        "Curve and band assume that late entry and censoring are independent of events, which no "
+        "count shows."
+        if facts.late_entry
+        else "Curve and band assume that censoring is independent of events, which no count shows."
+    )
     moved = [
         (float(curve.dependent[1][..., last] - curve.dependent[0][..., last]), curve, last)
         for curve in curves
@@ -133,15 +153,39 @@ def order_in_bins(roc: Roc) -> str:
     )
 
 
+def begins_late(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
+    """Say where curves begin if too few people are there before; empty if they begin at once."""
+    first = max((float(curve.first) for curve in curves), default=0.0)
+    if not curves or first <= curves[0].edges[0]:
+        return ""
+    return (
+        f"The curve begins at {at_edge(first, curves[0], facts.time_unit)}: earlier too few "
+        f"{facts.people} were under observation. It is about {facts.people} without an event "
+        "until then."
+    )
+
+
 def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") -> str:
-    """Say where curves end because too few people are left; empty if they do not."""
-    ended = [
-        float(curve.last)
+    """Say where curves end because too few people are left; empty if they do not.
+
+    An adjusted curve ends with its first group, which is named.
+    """
+    short = [
+        curve
         for curve in curves
         if not bool(curve.enough.all()) and not bool(curve.is_ended_by_censoring)
     ]
+    ended = [float(curve.last) for curve in short]
     if not ended:
         return ""
+    if facts.group_weights and short[0].ended_by is not None:
+        counting = [
+            name for name, weight in zip(facts.groups, facts.group_weights, strict=True) if weight
+        ]
+        why = f" of {counting[int(short[0].ended_by)]}, which ends the curve{why}"
+        if min(ended) > curves[0].edges[0]:
+            until = at_edge(min(ended), curves[0], facts.time_unit)
+            return f"Beyond {until}, too few {facts.people} are left{why}."
     if min(ended) <= curves[0].edges[0]:
         return (
             f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "

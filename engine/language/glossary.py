@@ -535,6 +535,29 @@ TERMS = (
         "Drawn by the computer from a known mean; no person is behind it.",
         "The strip of every page",
     ),
+    # -- survival --
+    GlossaryTerm(
+        "Late entry",
+        "People come under observation after their own time began, as in registers. Until then "
+        "nobody would have seen their event, so they do not count among those at risk.",
+        "Survival and other counts, and files with a column of starts",
+        r"Y_k=\sum_{j<k}a_j-\sum_{j<k}(d_j+c_j)",
+        ("left truncation",),
+    ),
+    GlossaryTerm(
+        "Adjusted curve",
+        "One survival curve of several groups (strata), in which each counts by a public weight: "
+        "survival if the groups had these shares.",
+        "Survival and other counts",
+        r"S(t)=\sum_g w_g S_g(t)",
+        ("strata",),
+    ),
+    GlossaryTerm(
+        "Restricted mean",
+        "The mean time without an event up to a stated time: the area under a survival curve.",
+        "Survival and other counts, and questions to a released curve",
+        r"\int_0^\tau S(t)\,dt",
+    ),
 )
 _BY_NAME = {name.casefold(): term for term in TERMS for name in (term.name, *term.other_names)}
 

@@ -95,6 +95,10 @@ def bounds_tag(facts: PublicFacts) -> str:
     """Say public bounds and their source in a line, as a person stated them."""
     if isinstance(facts, EventFacts):
         compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
+        if facts.group_weights:
+            compared = f", adjusted for {', '.join(facts.groups)}"
+        if facts.late_entry:
+            compared += ", with late entry"
         return f"{span(facts)}{compared} · from {shortened(facts.origin)}"
     value = facts.value_name or "value"
     ranges = (

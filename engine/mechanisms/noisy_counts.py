@@ -37,7 +37,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive.rules import nothing_spent
 from engine.noise.laplace import laplace
-from engine.numerics.counts.cells import Cells, equal_edges
+from engine.numerics.counts.cells import Cells, EntryCells, entered, equal_edges
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.counts.tables import CountTable, discretised, variance_of_discrete
 from engine.numerics.eigensystems import Grid
@@ -46,7 +46,9 @@ from engine.privacy import transcript
 from engine.privacy.feasibility import CountFeasibility
 
 COUNTS = Step("counts", "counts of people by interval and outcome")
-SENSITIVITY = 2.0  # of all counts together, in sum of sizes
+ENTRIES = Step("entries", "counts of people by interval of entry")
+SENSITIVITY = 2.0  # of all counts of one table together, in sum of sizes
+_ENTRY_SHARE = 0.35  # of ε: errors are .041, .034, .036 at .2, .35, .5 (500 people, ε = 1)
 WEAK_LABELS = "People with or without the label are hardly more than the noise in their number."
 _FEWEST, _MAX = 4, 60  # intervals by the rule
 _PER_INTERVAL, _POWER = 0.85, 0.4
@@ -65,23 +67,47 @@ class CountPlan(Plan):
     weights: tuple[float, ...]
     spread: float
     verdict: CountFeasibility
+    group_weights: tuple[float, ...] = ()  # of one adjusted curve
+    # of each site's counts of entries; none without late entry
+    entry_scales: tuple[float, ...] = ()
+
+    @property
+    def entry_cells(self) -> EntryCells:
+        """Cells of entries, with the intervals of exits."""
+        return EntryCells(self.cells.edges, n_groups=self.cells.n_groups)
 
     @property
     def tuning(self) -> dict[str, Any]:
         return {"intervals": self.cells.n_intervals}
 
-    def table(self, noisy: Array) -> CountTable:
-        """Tabulate the released counts from weighted sums (…, groups, m) over sites."""
-        return CountTable(self.cells, noisy, self.totals, self.scales, self.weights, self.spread)
+    def table(self, noisy: Array, noisy_entries: Array | None = None) -> CountTable:
+        """Tabulate released counts from weighted sums over sites.
+
+        Those of exits are (…, groups, m), and those of entries (…, groups, K + 2).
+        """
+        public = (self.weights, self.spread)
+        entries = None
+        if noisy_entries is not None:
+            entries = CountTable(
+                self.entry_cells, noisy_entries, self.totals, self.entry_scales, *public
+            )
+        return CountTable(
+            self.cells, noisy, self.totals, self.scales, *public, self.group_weights, entries
+        )
 
     def stand_in(self, shape: tuple[int, ...]) -> CountTable:
-        """Make the table where nothing is released: everybody in the last cell.
+        """Make the table where nothing is released: everybody from the first cell to the last.
 
         `shape` holds the axes before groups and cells.
         """
+        each = sum(self.totals) / self.cells.n_groups
         counts = np.zeros((*shape, self.cells.n_groups, self.cells.size))
-        counts[..., -1] = sum(self.totals) / self.cells.n_groups
-        return self.table(counts)
+        counts[..., -1] = each
+        if not self.entry_scales:
+            return self.table(counts)
+        entries = np.zeros((*shape, self.cells.n_groups, self.entry_cells.size))
+        entries[..., 0] = each
+        return self.table(counts, entries)
 
 
 @mechanisms.register
@@ -98,8 +124,9 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     are counted by interval of their value; for an ROC curve by interval of their score, and label.
 
     *How many intervals.* K = round(0.85 (nε)^0.4), from 4 to 60, from public numbers alone; for
-    several causes 0.8 K, for two groups 0.75 K of the smaller one, rounded up, for a distribution
-    1.5 K. Noise in a curve grows like √K/(nε), what a monotone cubic misses falls like K⁻².
+    several causes 0.8 K, for groups 0.75 K of the smallest one, rounded up, for a distribution
+    1.5 K. An adjusted curve has K of the smallest group. Noise in a curve grows like √K/(nε), what
+    a monotone cubic misses falls like K⁻².
 
     *Sites.* Each adds its own noise, and the centre adds up what they send with weights
     1/(1 + mτ_s²/n_s), which supposes that they see alike people. Public sizes of groups are those
@@ -118,9 +145,21 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     Sums over cells, such as numbers at risk, would have ℓ₁ sensitivity m − 1 if they were sent;
     they are computed afterwards.
 
-    *Limits.* Bands suppose that censoring is independent of events, as ordinary ones do. People who
-    come under observation late (left truncation) are not taken: entries and exits together would
-    have sensitivity 4.
+    *Late entry* (left truncation). A person is (entry, exit, status), and there are two tables: the
+    m cells of exits, and K + 2 cells of entries (at or before the start, in interval 1 … K, after
+    the end). A row has one cell in each, whatever it holds and by that row alone: an entry that is
+    no number is one at the start, an entry after the exit is one at the exit. Replacing a row moves
+    each table by 2 or by 0 in ℓ₁. With noise scales b_in = 2/(wε) and b_out = 2/((1 − w)ε),
+    P(both | x)/P(both | x′) ≤ exp(2/b_in + 2/b_out) = e^ε. It is attained where entry and exit both
+    change their cells. Each table is a line of the ledger, and the lines of one person add.
+
+    *Adjusted curves.* Groups with public sizes and public weights w_g (strata) give one curve
+    Σ w_g S_g. Its table is that of any groups of public size: a neighbour keeps the group, so that
+    replacing a person moves two counts of one group and none of the others. The bound is 2 with one
+    group or with twelve, and everybody has the whole ε. Weights and sums come after the noise.
+
+    *Limits.* Bands suppose that censoring, and late entry, are independent of events, as ordinary
+    ones do.
 
     References
     ----------
@@ -182,6 +221,16 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         only_for=tuple(key for key, estimand in ESTIMANDS.items() if estimand.is_followed),
     )
 
+    entry_share: float = param(
+        _ENTRY_SHARE,
+        "Share of ε for entries",
+        "Where people come under observation late, their entries are counted as well. The rest of "
+        "ε is for exits.",
+        low=0.1,
+        high=0.9,
+        only_for=tuple(key for key, estimand in ESTIMANDS.items() if estimand.takes_entry),
+    )
+
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return tuple((f"{cls.label}: {TASKS[task].label}", {"task": task}) for task in ESTIMANDS)
@@ -221,13 +270,23 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                 field="server",
                 hint="Number sites without gaps.",
             )
-        scales = np.array([SENSITIVITY / budget.epsilon for budget in budgets])
-        variances = np.array([variance_of_discrete(scale) for scale in scales])
+        self.estimand.check_facts(facts)
+        entries, exits = self._split(facts, budgets)
+        scales, entry_scales = (
+            np.array([SENSITIVITY / budget.epsilon for budget in part]) for part in (exits, entries)
+        )
+        variances, of_entries = (
+            np.array([variance_of_discrete(scale) for scale in each])
+            for each in (scales, entry_scales)
+        )
         cells = self.cells(facts, public.sizes.n_curves, self._effective_epsilon(budgets))
+        noise_of_all = cells.size * variances
+        if entries:
+            noise_of_all = noise_of_all + EntryCells(cells.edges).size * of_entries
         weights = (
             np.ones(len(people))
             if self.equal_weights
-            else (1 / (1 + cells.n_groups * cells.size * variances / people))
+            else (1 / (1 + cells.n_groups * noise_of_all / people))
         )
         weights = weights / weights.max()
         total = float(weights @ people)
@@ -236,8 +295,13 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         # by s of the smallest group: noise in one cumulative share, by its m cells
         smallest = min(totals) if len(totals) == cells.n_groups else sum(totals) / cells.n_groups
         noise = math.sqrt(float(weights**2 @ variances) * (cells.size + 1) / 6) / smallest
-        verdict = CountFeasibility(smallest * self._effective_epsilon(budgets), noise=noise)
-        spends = tuple(_spend(s, budget) for s, budget in enumerate(budgets))
+        verdict = CountFeasibility(smallest * self._effective_epsilon(exits), noise=noise)
+        spends = tuple(
+            _spend(s, step, part[s], budget)
+            for s, budget in enumerate(budgets)
+            for step, part in ((ENTRIES, entries), (COUNTS, exits))
+            if part
+        )
         if not verdict.is_feasible:
             spends = nothing_spent(budgets, Unit.PERSON)
         return CountPlan(
@@ -247,8 +311,23 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             tuple(weights.tolist()),
             float(weights**2 @ people) / total,
             verdict,
+            facts.group_weights,
+            tuple(entry_scales.tolist()),
             spends=spends,
         )
+
+    def _split(
+        self, facts: EventFacts, budgets: tuple[Budget, ...]
+    ) -> tuple[tuple[Budget, ...], tuple[Budget, ...]]:
+        """Budgets of the counts of entries, none without late entry, and of exits."""
+        if not facts.late_entry:
+            return (), budgets
+        share = self.entry_share
+        entries, exits = (
+            tuple(replace(budget, epsilon=part * budget.epsilon) for budget in budgets)
+            for part in (share, 1 - share)
+        )
+        return entries, exits
 
     def cells(self, facts: EventFacts, n_people: int, epsilon: float) -> Cells:
         """The cells that are counted, from public numbers alone.
@@ -258,16 +337,20 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         causes, has_groups = self.estimand.n_causes(facts), bool(self.estimand.groups(facts))
         edges = facts.edges
         if self.intervals is not None or not edges:
-            if has_groups:  # people of the smaller one: as stated, or half of all
-                n_people = min(facts.group_sizes) if facts.group_sizes else n_people // 2
-            n_intervals = self.intervals or self._n_intervals(n_people, epsilon, causes, has_groups)
+            if has_groups:  # people of the smallest one: as stated, or an equal part of all
+                sizes = facts.group_sizes
+                n_people = min(sizes) if sizes else n_people // len(facts.groups)
+            are_compared = has_groups and not facts.group_weights
+            n_intervals = self.intervals or self._n_intervals(
+                n_people, epsilon, causes, are_compared
+            )
             edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
         return Cells(
             edges,
             self.estimand.counted,
             causes,
             len(facts.causes),
-            2 if has_groups else 1,
+            len(facts.groups) if has_groups else 1,
             facts.time_step,
         )
 
@@ -312,15 +395,19 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             )
         facts = data.facts
         if self._states_groups(facts) and data.group is not None:
-            second = (data.group == 1).sum(axis=1)
-            if (second != facts.group_sizes[1]).any() or sum(facts.group_sizes) != data.n_curves:
+            sizes = facts.group_sizes
+            found = np.stack([(data.group == g).sum(axis=1) for g in range(1, len(sizes))])
+            others = np.array(sizes[1:])[:, None]
+            if (found != others).any() or sum(sizes) != data.n_curves:
                 raise InputError(
                     "The sizes of the groups are stated as public, and these are others.",
                     field="group_sizes",
                     hint="State them as they are, or leave them private.",
                 )
         if self.estimand.groups(facts) and data.group is None:
-            raise InputError("Two groups are stated, but nobody’s group is known.", field="group")
+            raise InputError("Groups are stated, but nobody’s group is known.", field="group")
+        if facts.late_entry and data.entry is None:
+            raise InputError("Late entry is stated, but nobody’s entry is known.", field="entry")
         return data
 
     def fitted(
@@ -328,19 +415,25 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     ) -> Fit:
         """Counts of every site with noise, their weighted sum, and the curves they give."""
         n_cells = max(plan.cells.n_groups * plan.cells.size for plan in plans)
-        standard = laplace((data.n_repeats, draws, data.sizes.n_servers, n_cells), rng)
+        shape = (data.n_repeats, draws, data.sizes.n_servers)
+        standard = laplace((*shape, n_cells), rng)
+        of_entries = None
+        if data.facts.late_entry:
+            n_cells = max(plan.cells.n_groups * plan.entry_cells.size for plan in plans)
+            of_entries = laplace((*shape, n_cells), rng)
         exact = [self.counts(data, plan) for plan in plans]
+        entries = [self.entries(data, plan) for plan in plans]
         tables = [
-            self._released(data, plan, counts, standard)
-            for plan, counts in zip(plans, exact, strict=True)
+            self._with_entries(plan, self._released(data, plan, counts, standard), each, of_entries)
+            for plan, counts, each in zip(plans, exact, entries, strict=True)
         ]
         curves = [
-            self.estimand.curves(table or plan.stand_in((data.n_repeats, draws)))
+            self.estimand.curves(table or plan.stand_in(shape[:2]), self.least_at_risk)
             for table, plan in zip(tables, plans, strict=True)
         ]
         unprotected = [
-            self.estimand.curves(self._noiseless(plan, counts))
-            for plan, counts in zip(plans, exact, strict=True)
+            self.estimand.curves(self._noiseless(plan, counts, each), self.least_at_risk)
+            for plan, counts, each in zip(plans, exact, entries, strict=True)
         ]
         judge = partial(_doubts, self.estimand, tables, (data.n_repeats, draws))
         return Fit(
@@ -358,29 +451,60 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             data.time, data.status, data.group, data.server, data.sizes.n_servers
         )
 
+    def entries(self, data: EventData, plan: CountPlan) -> Array | None:
+        """Count people by entry at each site, before noise: (repeats, sites, groups, K + 2)."""
+        if data.entry is None or not plan.entry_scales:
+            return None
+        entry = entered(data.entry, data.time)
+        return plan.entry_cells.counts(
+            entry, data.status, data.group, data.server, data.sizes.n_servers
+        )
+
     def _released(
         self, data: EventData, plan: CountPlan, exact: Array, standard: Array
     ) -> CountTable | None:
         """The table, counts with noise (repeats, draws, groups, m); None where none is released."""
         if not plan.verdict.is_feasible:
             return None
+        scales = self.noise_scales(plan)
+        return plan.table(self._sent(plan, COUNTS, exact, standard, scales, plan.scales))
+
+    def _with_entries(
+        self, plan: CountPlan, table: CountTable | None, exact: Array | None, standard: Array | None
+    ) -> CountTable | None:
+        """A released table with that of entries, if people enter late."""
+        if table is None or exact is None or standard is None:
+            return table
+        scales = plan.entry_scales
+        return plan.table(table.noisy, self._sent(plan, ENTRIES, exact, standard, scales, scales))
+
+    def _sent(
+        self,
+        plan: CountPlan,
+        step: Step,
+        exact: Array,
+        standard: Array,
+        drawn: tuple[float, ...],
+        stated: tuple[float, ...],
+    ) -> Array:
+        """Weighted sums over sites of counts with noise of the drawn scales."""
         flat = exact.reshape(*exact.shape[:2], -1)[:, None]  # (repeats, 1, sites, cells)
         noise = np.stack(
             [
                 discretised(standard[:, :, s, : flat.shape[-1]], scale)
-                for s, scale in enumerate(self.noise_scales(plan))
+                for s, scale in enumerate(drawn)
             ],
             axis=2,
         )
-        spread = np.sqrt([variance_of_discrete(scale) for scale in plan.scales])
-        sent = transcript.sent_by_each(COUNTS, flat + noise, spread[:, None])
+        spread = np.sqrt([variance_of_discrete(scale) for scale in stated])
+        sent = transcript.sent_by_each(step, flat + noise, spread[:, None])
         shape = (*sent.shape[:3], *exact.shape[2:])
-        return plan.table(self._combined(plan, sent.reshape(shape)))
+        return self._combined(plan, sent.reshape(shape))
 
-    def _noiseless(self, plan: CountPlan, exact: Array) -> CountTable:
-        """The table of counts (repeats, sites, groups, m) to which no noise is added."""
-        table = plan.table(self._combined(plan, exact))
-        return replace(table, scales=(0.0,) * len(plan.scales))
+    def _noiseless(self, plan: CountPlan, exact: Array, entered: Array | None = None) -> CountTable:
+        """The table of counts (repeats, sites, groups, cells) to which no noise is added."""
+        entries = None if entered is None else self._combined(plan, entered)
+        return plan.table(self._combined(plan, exact), entries).without_noise()
 
     def noise_scales(self, plan: CountPlan) -> tuple[float, ...]:
         """Scale b of the noise that each site draws, in people, as the plan states it: (sites,)."""
@@ -395,15 +519,25 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         estimand, facts, rows = self.estimand, data.facts, list[Array]()
         group = data.group if estimand.groups(facts) else None
         for r in range(data.n_repeats):
-            parts = [slice(None)] if group is None else [group[r] != 1, group[r] == 1]
+            parts: list[Any] = [slice(None)]
+            if group is not None:
+                others = [group[r] == g for g in range(1, len(facts.groups))]
+                parts = [~np.logical_or.reduce(others), *others]
             curves = [
-                estimand.exact(data.time[r][part], data.status[r][part], facts) for part in parts
+                estimand.exact(
+                    data.time[r][part],
+                    data.status[r][part],
+                    facts,
+                    data.entry[r][part] if facts.late_entry and data.entry is not None else None,
+                )
+                for part in parts
             ]
-            rows.append(
-                curves[0]
-                if len(parts) == 1
-                else np.concatenate([np.atleast_2d(each) for each in curves])
-            )
+            if facts.group_weights:
+                rows.append(np.asarray(facts.group_weights) @ np.stack(curves))
+            elif len(parts) == 1:
+                rows.append(curves[0])
+            else:
+                rows.append(np.concatenate([np.atleast_2d(each) for each in curves]))
         return Fit.exact(_basis(), np.stack(rows), functions=estimand.names(facts))
 
 
@@ -441,14 +575,14 @@ def _of_events(facts: PublicFacts) -> EventFacts:
     return facts
 
 
-def _spend(server: int, budget: Budget) -> Spend:
+def _spend(server: int, step: Step, part: Budget, budget: Budget) -> Spend:
     return Spend(
-        step=COUNTS,
+        step=step,
         server=server,
         mu=None,
-        epsilon=budget.epsilon,
+        epsilon=part.epsilon,
         sensitivity=(SENSITIVITY,),
-        noise_scale=(SENSITIVITY / budget.epsilon,),
+        noise_scale=(SENSITIVITY / part.epsilon,),
         count=1,
         composition=Composition.SEQUENTIAL,
         budget=budget,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from engine.core.arrays import Array
+from engine.numerics.counts.cells import entered
 
 
 def _ordered(
@@ -37,9 +38,15 @@ def _at(time: Array, after: NDArray[np.floating[Any]], first: float, points: Arr
 
 
 def kaplan_meier(
-    time: Array, status: NDArray[np.int64], points: Array, n_codes: int = 1
+    time: Array,
+    status: NDArray[np.int64],
+    points: Array,
+    n_codes: int = 1,
+    entry: Array | None = None,
 ) -> tuple[Array, Array]:
     """The Kaplan–Meier curve at some points and its standard error by Greenwood's formula.
+
+    People are at risk after their `entry` (n,), where it is known, and else from the beginning.
 
     Examples
     --------
@@ -47,7 +54,19 @@ def kaplan_meier(
     >>> survival.round(6).tolist()
     [0.666667]
     """
+    entries = None
+    if entry is not None:
+        entries = entered(entry, time)
+        is_observed = (entries < time) | np.isneginf(entries)
+        time, status, entries = (
+            time[is_observed],
+            status[is_observed],
+            np.sort(entries[is_observed]),
+        )
     time, code, at_risk = _ordered(time, status, n_codes)
+    if entries is not None:  # whoever has not entered yet is in no risk set
+        at_risk = at_risk - (len(time) - np.searchsorted(entries, time, side="left"))
+        at_risk = at_risk + np.isneginf(time) * np.isneginf(entries).sum()
     is_event = code > 0
     survival = np.cumprod(1 - is_event / at_risk)
     # People who leave one by one give the terms of a tie together: 1/(r(r − 1)) telescopes.

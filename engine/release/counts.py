@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,11 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate, EventData, EventFacts
 from engine.language.counts import (
     allowed,
+    begins_late,
     censoring,
     contrasts,
     count_columns,
+    entry_columns,
     hazard_ratio,
     independence,
     mean,
@@ -50,14 +51,16 @@ def released_counts(
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
     curves = curves_in(table, mechanism)
     count = _last_drawn(curves, x)
+    begin = min(int((x < _first(curves, x)).sum()), count - _FEWEST_PLACES)
     ranges = {
-        name: curve.staircase(x[:count]) for name, curve in zip(names, curves, strict=bool(curves))
+        name: curve.staircase(x[begin:count])
+        for name, curve in zip(names, curves, strict=bool(curves))
     }
     findings = _findings(table, curves, names, data.facts, estimand.roc(table))
     band = None
     if ranges:
         half = float(np.mean([(high - low).mean() / 2 for low, high in ranges.values()]))
-        band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half)
+        band = ReleasedBand(STAIRCASE, 0, (float(x[begin]), float(x[count - 1])), half)
     uncertainty = Uncertainty(
         band,
         mechanism.feasibility(data.sizes, cost.inner_budgets),
@@ -66,17 +69,32 @@ def released_counts(
     )
     counts = Table(
         f"counts of {data.sizes.n_curves} people with discrete Laplace noise of scale "
-        f"2/ε on each; {budget_words(cost.certified)}, certified",
+        f"2/ε on each; {budget_words(cost.certified)}, certified"
+        if table.entries is None
+        else f"counts of {data.sizes.n_curves} people by exit with discrete Laplace noise of scale "
+        f"{table.scales[0]:.4g} on each; {budget_words(cost.certified)} with the counts of "
+        "entries.csv, certified",
         count_columns(table, data.facts),
     )
     at_risk = _at_risk(curves, data.facts)
     return ReleasedFunctions(
-        x=x[:count],
-        columns={name: row[:count] for name, row in zip(names, rows, strict=True)},
+        x=x[begin:count],
+        columns={name: row[begin:count] for name, row in zip(names, rows, strict=True)},
         ranges=ranges,
         uncertainty=uncertainty,
         tables={
             "counts": counts,
+            **(
+                {}
+                if table.entries is None
+                else {
+                    "entries": Table(
+                        "counts of the same people by entry with discrete Laplace noise of scale "
+                        f"{table.entries.scales[0]:.4g} on each",
+                        entry_columns(table.entries, data.facts),
+                    )
+                }
+            ),
             **(
                 {
                     AT_RISK: Table(
@@ -93,7 +111,7 @@ def released_counts(
 def first_table(estimate: Estimate) -> CountTable:
     """Return the table of the first release of an estimate of one budget."""
     released: CountTable = estimate.released[0]
-    return replace(released, noisy=released.noisy[0, 0])
+    return released.picked(0, 0)
 
 
 def curves_in(table: CountTable, mechanism: Mechanism) -> Sequence[CountedCurve]:
@@ -106,7 +124,7 @@ def _at_risk(curves: Sequence[CountedCurve], facts: EventFacts) -> dict[str, lis
     counted = [curve for curve in curves if len(curve.at_risk)]
     if not counted:
         return {}
-    groups = facts.groups or ("at risk",)
+    groups = ("at risk",) if facts.group_weights or not facts.groups else facts.groups
     of_groups = counted[:: max(1, len(counted) // len(groups))]  # all causes have the same people
     last = max(int(curve.drawn.sum()) for curve in of_groups)
     table: dict[str, list[Any]] = {
@@ -118,6 +136,11 @@ def _at_risk(curves: Sequence[CountedCurve], facts: EventFacts) -> dict[str, lis
             round(float(width), 1) for width in curve.at_risk_width[: last + 1]
         ]
     return table
+
+
+def _first(curves: Sequence[CountedCurve], x: Array) -> float:
+    """Return the time at which all curves have begun."""
+    return max((float(curve.first) for curve in curves), default=float(x[0]))
 
 
 def _last_drawn(curves: Sequence[CountedCurve], x: Array) -> int:
@@ -141,7 +164,12 @@ def _findings(
         ]
     sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
     sentences += filter(
-        None, (too_few(curves, facts, ", by the noised counts"), censoring(curves, facts))
+        None,
+        (
+            begins_late(curves, facts),
+            too_few(curves, facts, ", by the noised counts"),
+            censoring(curves, facts),
+        ),
     )
     if any(len(curve.at_risk) for curve in curves):
         sentences.append(independence(curves, facts))
@@ -149,7 +177,7 @@ def _findings(
         text = " ".join(filter(None, (median(curve, unit), mean(curve, unit))))
         if text:
             sentences.append(f"{name}: {text}" if several else text)
-    if table.cells.n_groups > 1:
+    if table.is_tested:
         test = log_rank(table)
         sentences += [
             f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
@@ -157,6 +185,6 @@ def _findings(
             f"is noise. {allowed(test, facts)}".rstrip(),
             hazard_ratio(hazard_ratios(table), *facts.groups),
         ]
-        if len(curves) == len(facts.groups) and all(curve.falls for curve in curves):
-            sentences += filter(None, [contrasts(Contrasts.of(curves), curves[0], names, facts)])
+    if table.is_compared and all(curve.falls for curve in curves):
+        sentences += filter(None, [contrasts(Contrasts.of(curves), curves[0], names, facts)])
     return sentences

@@ -174,7 +174,7 @@ class RecordSection(DataSection):
 class EventSection(DataSection):
     """People with one time each, values, or scores with a label."""
 
-    keys = ("group_sizes", "edges", "facts")
+    keys = ("group_sizes", "group_weights", "edges", "facts")
 
     def upload(
         self, people: People, data: Mapping[str, Any], task: Task, facts: PublicFacts | None = None
@@ -192,7 +192,7 @@ class EventSection(DataSection):
         return event_facts(data, reading, task)
 
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
-        lists = {"group_sizes": facts.group_sizes, "edges": facts.edges}
+        lists = {name: getattr(facts, name) for name in self.keys[:-1]}
         return {
             **{name: list(value) for name, value in lists.items() if value},
             "facts": {
@@ -291,6 +291,7 @@ def event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventF
     facts = RequestFacts.of(data, _EVENT_FACTS)
     is_from_start = facts.time_low is None and counted is Counted.OUTCOMES
     sizes = read(tuple[int, ...], data.get("group_sizes", ()), "group_sizes")
+    weights = read(tuple[float, ...], data.get("group_weights", ()), "group_weights")
     return declare_events(
         0.0 if is_from_start else facts.time_low,
         facts.time_high,
@@ -299,6 +300,7 @@ def event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventF
         edges_of(data),
         sizes,
         facts.time_step,
+        weights,
         **facts.words(*_EVENT_WORDS),
     )
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from engine.answers import ReleasedCurve, can_be_asked
 from engine.answers import card as answers_card
-from engine.core.tasks import DataType
-from engine.core.types import Budget, Data, Estimate, PublicFacts, Sizes, Spend, Step
+from engine.answers.survival import ReleasedSurvival
+from engine.answers.survival import card as counts_card
+from engine.core.tasks import SURVIVAL, DataType
+from engine.core.types import Budget, Data, Estimate, EventFacts, PublicFacts, Sizes, Spend, Step
 from engine.language.grammar import capital, of, plain_text
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
@@ -20,6 +22,7 @@ from engine.privacy import accounting, risk
 from engine.privacy.transcript import CENTRE
 from engine.release import sentences, stated
 from engine.release.certified import ReleaseCost
+from engine.release.counts import first_table
 from engine.release.data_sections import ENDS
 from engine.release.freezing import flat
 from engine.release.functions import ReleasedFunctions
@@ -143,6 +146,7 @@ def card_of(
         },
         "not_covered": list(_NOT_COVERED),
         **_answers(estimate, facts, sizes, plan.senders),
+        **_counts(estimate, mechanism, facts),
         "versions": dict(made_with),
         "proofs": plan.plain.get("proofs"),
         **_in_ranges(functions),
@@ -203,6 +207,15 @@ def _answers(
         return {}
     curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves, site_names=tuple(sites))
     return {"answers": answers_card.written(curve)}
+
+
+def _counts(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts) -> dict[str, Any]:
+    """Collect released counts for later questions; empty unless they are of survival."""
+    if mechanism.main_task is not SURVIVAL or not isinstance(facts, EventFacts):
+        return {}
+    least = mechanism.values()["least_at_risk"]
+    released = ReleasedSurvival(first_table(estimate), facts, least)
+    return {counts_card.KEY: counts_card.written(released)}
 
 
 def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Simulated times to an event, with censoring: seven shapes, alone or as two groups."""
+"""Simulated times to an event, with censoring and late entry: seven shapes, also in groups."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.registry import param
 from engine.core.tasks import SURVIVAL
 from engine.core.types import Array, EventData, EventFacts, Truth
-from engine.sources import DealtRecords, dealt, number_of, sites_with, sources
+from engine.sources import DealtRecords, number_of, sites_with, sources
 
 _POINTS = 20_001  # at which a mixture is tabulated
 _DAY = 1 / 365.25  # a year: times are those between two dates
@@ -77,8 +78,11 @@ SHAPES: dict[str, Shape] = {
     "bump": Shape(_waves, _waves_inverse, _uniform(0.2, 2.0), "Two peaks of events"),
     "rare": Shape(*_weibull(1.0, 8.0), _uniform(0.2, 1.4), "Rare events"),
 }
-COMPARISONS = ("none", "hazard ratio", "crossing")
+COMPARISONS = ("none", "hazard ratio", "crossing", "strata")
 GROUPS = ("Control", "Treatment")
+STRATA = ("Stratum A", "Stratum B", "Stratum C", "Stratum D")
+_IN_STRATA = np.array([0, 1, 2, 3, 0, 1, 2, 0, 1, 0])  # the stratum of each person of ten
+_LATEST = 0.5  # of the follow-up: until then people enter late
 _CROSSING = _weibull(0.9, 0.75)  # of the second group: more events early, fewer late
 
 
@@ -89,7 +93,11 @@ class EventTimes(DealtRecords[EventData]):
 
     Two groups have hazards in a fixed ratio, S₂ = S₁^{1/ratio}, so that the first has `ratio` times
     the hazard of the second; or hazards that cross. People alternate between the groups, whose
-    sizes are public unless it is stated otherwise.
+    sizes are public unless it is stated otherwise. Four strata of unequal sizes, with hazards from
+    `ratio` times down to that of the last, give one curve in which each counts a quarter.
+
+    People who enter late do so evenly over the first half of the follow-up. Whoever has left before
+    is not seen, and somebody else takes their place.
 
     References
     ----------
@@ -117,18 +125,22 @@ class EventTimes(DealtRecords[EventData]):
     comparison: str = param(
         "none",
         "Groups",
-        "One group; two with hazards in a fixed ratio; two whose hazards cross.",
+        "One group; two with hazards in a fixed ratio; two whose hazards cross; four strata with "
+        "one adjusted curve.",
         choices=COMPARISONS,
     )
     ratio: float = param(
-        1.5,
-        "Hazard ratio",
-        "Hazard of the first group over that of the second.",
-        low=0.1,
-        high=10.0,
+        1.5, "Hazard ratio", "Hazard of the first group over that of the last.", low=0.1, high=10.0
     )
     sizes_public: bool = param(
         True, "Group sizes are public", "In a trial they are; in a registry usually not."
+    )
+    late_share: float = param(
+        0.0,
+        "Late entry",
+        "Share of people who come under observation after their time began, as in registers.",
+        low=0.0,
+        high=1.0,
     )
 
     @classmethod
@@ -137,6 +149,8 @@ class EventTimes(DealtRecords[EventData]):
             *((shape.label, {"design": name}) for name, shape in SHAPES.items()),
             ("Two groups, hazard ratio 1.5", {"comparison": "hazard ratio"}),
             ("Two groups, hazards cross", {"comparison": "crossing", "design": "wei2"}),
+            ("Adjusted for four strata", {"comparison": "strata"}),
+            ("Three in five enter late", {"late_share": 0.6}),
         )
 
     @property
@@ -144,8 +158,26 @@ class EventTimes(DealtRecords[EventData]):
         return self.comparison != "none"
 
     @property
+    def is_adjusted(self) -> bool:
+        """True if there is one curve, adjusted for strata, whose sizes are always public."""
+        return self.comparison == "strata"
+
+    @property
+    def _groups(self) -> NDArray[np.int64]:
+        """The group of everybody: (n_curves,)."""
+        index = np.arange(self.n_curves)
+        return _IN_STRATA[index % len(_IN_STRATA)] if self.is_adjusted else index % 2
+
+    @property
+    def _hazards(self) -> Array:
+        """Hazard of each group as a multiple of that of the last: (groups,)."""
+        n_groups = len(STRATA if self.is_adjusted else GROUPS)
+        return np.asarray(self.ratio ** np.linspace(1.0, 0.0, n_groups))
+
+    @property
     def facts(self) -> EventFacts:
-        sizes = dealt(self.n_curves, 2)
+        names = () if not self.has_groups else STRATA if self.is_adjusted else GROUPS
+        sizes = tuple(np.bincount(self._groups, minlength=len(names)).tolist())
         return EventFacts(
             name=self.label,
             value_name="Survival",
@@ -155,15 +187,20 @@ class EventTimes(DealtRecords[EventData]):
             time_unit="years",
             time_high=self.follow_up,
             time_step=min(_DAY, self.follow_up / 100),
-            groups=GROUPS if self.has_groups else (),
-            group_sizes=sizes if self.has_groups and self.sizes_public else (),
+            groups=names,
+            group_sizes=sizes if names and (self.sizes_public or self.is_adjusted) else (),
+            group_weights=(1 / len(STRATA),) * len(STRATA) if self.is_adjusted else (),
+            late_entry=self.late_share > 0,
         )
 
     def survival(self, t: Array) -> Array:
-        """S at shares of the follow-up, (…), or (2, …) of two groups."""
+        """S at shares of the follow-up, (…), or (2, …) of two groups that are compared."""
         first = np.asarray(SHAPES[self.design].survival(t))
         if not self.has_groups:
             return first
+        if self.is_adjusted:
+            curves = first ** (self._hazards / self.ratio).reshape(-1, *(1,) * first.ndim)
+            return np.asarray(curves.mean(axis=0))
         second = _CROSSING[0](t) if self.comparison == "crossing" else first ** (1 / self.ratio)
         return np.stack([first, second])
 
@@ -172,29 +209,44 @@ class EventTimes(DealtRecords[EventData]):
         return _truth(self.design, self.comparison, self.ratio)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
-        """Draw data sets: all event times, then all censoring times."""
-        shape, size = SHAPES[self.design], (n_repeats, self.n_curves)
-        chances = 1 - rng.random(size)  # in (0, 1]
-        censored = shape.censored(rng.random(size))
-        group = None
-        if self.has_groups:
-            group = np.broadcast_to(np.arange(self.n_curves) % 2, size)
-            second = (
-                _CROSSING[1](chances)
-                if self.comparison == "crossing"
-                else shape.inverse(chances**self.ratio)
+        """Draw data sets: all event times, then all censoring times, then all entries."""
+        size = (n_repeats, self.n_curves)
+        time, status, entry = self._people(size, rng)
+        while (unseen := (entry > 0) & (entry >= time)).any():
+            others = self._people(size, rng)
+            time, status, entry = (
+                np.where(unseen, new, old)
+                for new, old in zip(others, (time, status, entry), strict=True)
             )
-            event = np.where(group == 0, shape.inverse(chances), second)
-        else:
-            event = shape.inverse(chances)
         return EventData(
-            self.follow_up * np.minimum(event, censored),
-            (event <= censored).astype(np.int64),
+            self.follow_up * time,
+            status,
             self.server,
             self.facts,
-            group,
+            np.broadcast_to(self._groups, size) if self.has_groups else None,
             self.truth,
+            entry=self.follow_up * entry if self.late_share else None,
         )
+
+    def _people(
+        self, size: tuple[int, int], rng: np.random.Generator
+    ) -> tuple[Array, NDArray[np.int64], Array]:
+        """Draw exits, what they are, and entries of people, whether they are seen or not."""
+        shape = SHAPES[self.design]
+        chances = 1 - rng.random(size)  # in (0, 1]
+        censored = shape.censored(rng.random(size))
+        entry = np.zeros(size)
+        if self.late_share:
+            entry = np.where(rng.random(size) < self.late_share, _LATEST * rng.random(size), 0.0)
+        if self.has_groups:
+            group = self._groups
+            power = self.ratio / self._hazards[group]  # 1 in the first group
+            event = shape.inverse(chances**power)
+            if self.comparison == "crossing":
+                event = np.where(group == 0, event, _CROSSING[1](chances))
+        else:
+            event = shape.inverse(chances)
+        return np.minimum(event, censored), (event <= censored).astype(np.int64), entry
 
 
 @lru_cache(maxsize=32)

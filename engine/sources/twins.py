@@ -25,10 +25,12 @@ from engine.core.types import (
     PublicFacts,
     SampleData,
     Sizes,
+    Truth,
 )
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.observation_times import Stratified, draw_times
+from engine.sources import Source
 from engine.sources.twin import SimulatedTwin, Twin
 
 _FOR_TRUTH = 2000  # curves behind the variance of a twin, and behind the mean of its numbers
@@ -199,6 +201,7 @@ Codes = NDArray[np.int64]
 _EVENT_FREE = 0.5  # share of the first group at the end
 _RATIO = 1.5  # hazard of the first group over that of the second
 _BETA = (2.0, 4.0)  # of values, over the stated range
+_LATE, _LATEST_ENTRY = 0.6, 0.5  # share of people who enter late, and when as a share of follow-up
 _GAP = 1.0  # of scores, in standard deviations: an area of 0.76
 
 
@@ -229,8 +232,9 @@ class EventTwin(SimulatedTwin):
         size = (n_repeats, sum(self.people))
         server = np.repeat(np.arange(len(self.people)), self.people)
         group = self._groups(size) if self.estimand.is_followed else None
+        entry = None
         if group is not None:
-            time, status = self._outcomes(size, group, rng)
+            time, status, entry = self._seen(size, group, rng)
         elif self.estimand.counted is Counted.VALUES:
             time, status = rng.beta(*_BETA, size), np.ones(size, dtype=np.int64)
         else:
@@ -238,25 +242,49 @@ class EventTwin(SimulatedTwin):
             marker = rng.standard_normal(size) + _GAP * status
             time = expit(_GAP * marker - _GAP**2 / 2)
         facts = replace(self.stated, kind=DataKind.TWIN)
-        return EventData(self.stated.from_unit_time(time), status, server, facts, group)
+        exits, entries = (
+            None if each is None else self.stated.from_unit_time(each) for each in (time, entry)
+        )
+        assert exits is not None
+        return EventData(exits, status, server, facts, group, entry=entries)
 
     def _groups(self, size: tuple[int, int]) -> Codes:
         """The group of everybody: of public sizes where those are stated, else in turn."""
         index = np.arange(size[1])
-        sizes = self.stated.group_sizes
-        group = index >= sizes[0] if sizes else index % 2 == 1
-        is_second = group & bool(self.stated.groups)
-        return np.broadcast_to(is_second.astype(np.int64), size)
+        sizes, n_groups = self.stated.group_sizes, max(1, len(self.stated.groups))
+        group = (
+            np.searchsorted(np.cumsum(sizes), index, side="right") if sizes else index % n_groups
+        )
+        return np.broadcast_to(group.astype(np.int64), size)
+
+    @property
+    def _hazards(self) -> Array:
+        """Hazard of each group as a multiple of that of the first: (groups,)."""
+        return np.asarray(_RATIO ** -np.linspace(0.0, 1.0, max(1, len(self.stated.groups))))
 
     def _outcomes(
         self, size: tuple[int, int], group: Codes, rng: np.random.Generator
     ) -> tuple[Array, Codes]:
         """Shares of the follow-up, and codes of events, all causes alike."""
         event = rng.standard_exponential(size) / -math.log(_EVENT_FREE)
-        event = event * np.where(group == 1, _RATIO, 1.0)
+        event = event / self._hazards[group]
         censored = 0.5 + rng.random(size)
         cause = 1 + rng.integers(len(self.stated.causes), size=size)
         return np.minimum(event, censored), np.where(event <= censored, cause, 0)
+
+    def _seen(
+        self, size: tuple[int, int], group: Codes, rng: np.random.Generator
+    ) -> tuple[Array, Codes, Array | None]:
+        """Exits, what they are, and entries; whoever leaves before entering is somebody else."""
+        if not self.stated.late_entry:
+            return *self._outcomes(size, group, rng), None
+        time, status, entry = np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(size)
+        while (unseen := entry >= time).any():
+            again, ends = self._outcomes(size, group, rng)
+            late = np.where(rng.random(size) < _LATE, _LATEST_ENTRY * rng.random(size), 0.0)
+            time, status = np.where(unseen, again, time), np.where(unseen, ends, status)
+            entry = np.where(unseen, late, entry)
+        return time, status, entry
 
     def truth(self, grid: Array) -> Array:
         """Evaluate the true functions: group after group, and in each of them cause after cause.
@@ -268,11 +296,49 @@ class EventTwin(SimulatedTwin):
             return np.asarray(betainc(*_BETA, grid))
         if self.estimand.counted is Counted.LABELS:
             return np.asarray(ndtr(ndtri(grid) + _GAP))
-        hazards = (1.0, 1 / _RATIO) if self.stated.groups else (1.0,)
-        free = np.stack([_EVENT_FREE ** (grid * hazard) for hazard in hazards])
+        free = np.stack([_EVENT_FREE ** (grid * hazard) for hazard in self._hazards])
+        if self.stated.group_weights:
+            free = np.asarray(self.stated.group_weights) @ free
+            return np.asarray(free)
         if self.estimand.tells_causes:
             free = np.repeat((1 - free) / len(self.stated.causes), len(self.stated.causes), axis=0)
         return free if len(free) > 1 else free[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventStandIn(Source[EventData]):
+    """An `EventTwin` as a source, whose sizes can change: what a plan simulates."""
+
+    key = "event_stand_in"
+    label = "Twin from stated facts"
+    tasks = frozenset(ESTIMANDS)
+
+    twin: EventTwin
+
+    @property
+    def facts(self) -> EventFacts:
+        return replace(self.twin.stated, kind=DataKind.TWIN)
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(self.twin.people, sum(self.twin.people), 1)
+
+    @property
+    def truth(self) -> Truth:
+        return Truth.of(self.twin.truth, "midpoints")
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
+        return replace(self.twin.draw(n_repeats, rng), truth=self.truth)
+
+    def resized(self, people: int, readings: int, sites: int) -> EventStandIn:
+        """So many people at each site; groups of public size keep their shares of all."""
+        stated, total = self.twin.stated, people * sites
+        if stated.group_sizes:
+            ends = np.cumsum(stated.group_sizes) / sum(stated.group_sizes)
+            sizes = np.maximum(np.diff(np.rint(ends * total), prepend=0.0), 1.0)
+            sizes[-1] = max(1.0, total - sizes[:-1].sum())
+            stated = replace(stated, group_sizes=tuple(int(size) for size in sizes))
+        return replace(self, twin=replace(self.twin, stated=stated, people=(people,) * sites))
 
 
 # -- people with several readings, whose percentile curves are known -------------------------------

@@ -3,8 +3,7 @@
 One person has one time; how several lines of a person become one is said by the reading
 (`engine.uploads.records`). A person is never left out because of what their lines hold: what a
 strange time or status counts as is said by `engine.numerics.counts.cells`, person by person. People
-who come under observation late (left truncation) are not taken: entries and exits released together
-would have sensitivity 4.
+who come under observation late (left truncation) have an entry besides.
 """
 
 from __future__ import annotations
@@ -83,7 +82,8 @@ class EventColumns:
 
     counted: Counted = Counted.OUTCOMES
     events: tuple[str, ...] = ()  # in their order; for a label those with it
-    groups: tuple[str, ...] = ()  # two that are compared, or none
+    groups: tuple[str, ...] = ()  # in their order, or none
+    enters_late: bool = False  # whether people have an entry
 
 
 @named_once
@@ -95,8 +95,9 @@ class EventTable(Observations):
     # (n,) of int: 1 … J for the stated events, 0 where the text is another one, −1 where there is
     # none
     status: Integers
-    # (n,) of int or None: 1 for the second stated group, 0 for all others
+    # (n,) of int or None: the place of the stated group; 0 for all others
     group: Integers | None = None
+    entry: Array | None = None  # (n,): NaN where a cell holds no number; None without late entry
     counted: Counted = Counted.OUTCOMES  # whether these are outcomes, values or labels
     time_unit: str = ""  # of times between dates; "" where they were numbers
 
@@ -108,11 +109,18 @@ def notes_on_events(
     rows, missing = _ROWS[table.counted], int(np.isnan(table.time).sum())
     noun, counts_as = rows.missing
     early = int((table.time <= 0).sum()) if table.counted is Counted.OUTCOMES else 0
+    unknown = reversed_ = 0
+    if table.entry is not None:
+        unknown, reversed_ = int(np.isnan(table.entry).sum()), int((table.entry > table.time).sum())
     blank = int((table.status == _UNKNOWN).sum())
     applies = {
         f"{counted(n_further, 'further line')} of people who have several": n_further,
         f"{counted(missing, noun)} missing: these people count {counts_as}": missing,
         f"{counted(early, 'time')} of 0 or less: these people count in the first interval": early,
+        f"{counted(unknown, 'entry time')} missing: these people count as entered at the "
+        "start": unknown,
+        f"entry after exit in {counted(reversed_, 'row')}: these people count as entered at their "
+        "exit": reversed_,
         rows.blank.format(blank): blank,
         f"{counted(n_others, 'line')} with another text than the stated ones: "
         f"{rows.counts_as}": n_others,
@@ -128,13 +136,15 @@ def declare_events(
     edges: Sequence[float] = (),
     group_sizes: Sequence[int] = (),
     time_step: float | None = None,
+    group_weights: Sequence[float] = (),
     **words: Any,
 ) -> EventFacts:
     """The facts a person states about their times, from outside the data.
 
     The range is from 0 to the planned follow-up, not to the longest time seen; that of scores and
     values is stated. Without edges intervals are equally wide; a time step is such as a month.
-    Empty words, such as "time_name", are left as usual.
+    Weights of groups, which sum to 1, ask for one adjusted curve. Empty words, such as "time_name",
+    are left as usual.
     """
     rows, labels = _ROWS[columns.counted], columns.counted is Counted.LABELS
     low, high = stated_bounds("time", (time_low, time_high), rows.range, rows.why)
@@ -159,6 +169,8 @@ def declare_events(
         groups=columns.groups,
         edges=tuple(map(float, edges)),
         group_sizes=tuple(map(int, group_sizes)),
+        group_weights=tuple(map(float, group_weights)),
+        late_entry=columns.enters_late,
         time_step=float(time_step or 0.0),
         value_name=rows.value_name,
         value_low=0.0,
@@ -172,6 +184,8 @@ def traces_of_events(events: EventTable, reading: Reading | None) -> Traces:
     columns = [events.time, events.status.astype(float)]
     if events.group is not None:
         columns.append(events.group.astype(float))
+    if events.entry is not None:
+        columns.append(events.entry)
     rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
     return traces_of(
         events,
@@ -263,12 +277,17 @@ class UploadEvents(UploadedData[EventData]):
         ]
 
     def serves(self, task: str) -> bool:
-        """True if the file holds what the task needs; incidences need several events."""
+        """True if the file holds what the task needs; incidences need several events.
+
+        Late entry and weights of groups are for survival alone.
+        """
         if task not in self.tasks:
             return False
-        estimand = ESTIMANDS[task]
+        estimand, declared = ESTIMANDS[task], self.declared
+        if (declared.late_entry or declared.group_weights) and not estimand.takes_entry:
+            return False
         return estimand.counted is self.events.counted and (
-            not estimand.tells_causes or len(self.declared.causes) > 1
+            not estimand.tells_causes or len(declared.causes) > 1
         )
 
     def check_sizes(self) -> None:
@@ -277,7 +296,7 @@ class UploadEvents(UploadedData[EventData]):
         if (
             stated
             and group is not None
-            and stated != (int((group == 0).sum()), int((group == 1).sum()))
+            and stated != tuple(np.bincount(group, minlength=len(stated)).tolist())
         ):
             raise InputError(
                 "The sizes of the groups are stated as public, and these are others.",
@@ -295,7 +314,8 @@ class UploadEvents(UploadedData[EventData]):
 
     @property
     def _people(self) -> bytes:
-        return people_in_order(self.events.time, self.events.status, self.events.group)
+        events = self.events
+        return people_in_order(events.time, events.status, events.group, entry=events.entry)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Return the people as they are; `rng` is not used."""
@@ -307,4 +327,5 @@ class UploadEvents(UploadedData[EventData]):
             events.server,
             self.declared,
             None if events.group is None else events.group[None],
+            entry=None if events.entry is None else events.entry[None],
         )

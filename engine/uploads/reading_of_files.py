@@ -28,7 +28,9 @@ one person's, or every file of an archive, and {"header": true} where people sta
 A column without a name is called by its place, as "column 1". An export of a device ("export" in
 the frame) has the columns of its format, "hour" or "day" and values such as "glucose (mg/dL)".
 "start" is the date at which a person's own time begins, "entry" a time at which somebody came under
-observation later. The meanings of a group are the groups, those of a site the sites, and those of a
+observation later: late entry, where 0 or “start” is when their own time begins. Numbers of a
+"start" are taken off only where "from" is "each start", so that nobody's entry is taken for a
+beginning. The meanings of a group are the groups, those of a site the sites, and those of a
 status the events, or 0; all in their order. A "period" has two meanings, the earlier period first:
 a person's curve is then the change from the first to the second, and "paired": true states that
 everybody is in both.
@@ -59,6 +61,7 @@ SEVERAL = ("keep", "average", "join", "refuse")
 CODED = ("status", "group", "site", "period")  # whose texts have stated meanings
 UNITS = ("seconds", "minutes", "hours", "days", "weeks", "years")
 FIRST, DAY = "first observation", "of day"
+EACH_START = "each start"  # what numbers of times count from, if their starts are beginnings
 _SINCE = re.compile(rf"({'|'.join(UNITS)}) since ([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|{FIRST})")
 _COUNTED = re.compile(rf"calendar years|({'|'.join(UNITS[:3])}) {DAY}|({'|'.join(UNITS)})")
 
@@ -244,6 +247,7 @@ class Reading:
             ),
             *_gaps_of_beginning(self),
             *_gaps_of_pairs(self),
+            *_gaps_of_starts(self),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -306,6 +310,22 @@ def _gaps_of_pairs(reading: Reading) -> tuple[Gap, ...]:
             "paired",
             "The reading does not say that everybody is in both periods.",
             '"paired": true in the reading, if it is public that everybody is',
+        ),
+    )
+
+
+def _gaps_of_starts(reading: Reading) -> tuple[Gap, ...]:
+    """Ask what numbers of starts are: late entries, or beginnings of each person's own time."""
+    start = reading.columns.get("start")
+    if start is None or start.kind is Kind.DATE or start.counted == EACH_START:
+        return ()
+    return (
+        Gap(
+            "columns.start.from",
+            f"“{shortened(start.name)}” can be late entry, when observation began, or the start "
+            "from which time is counted.",
+            f'"entry" in place of "start" for late entry, or "from": "{EACH_START}" for time '
+            "since start",
         ),
     )
 
@@ -447,7 +467,7 @@ def _check_spans(columns: Mapping[str, Column]) -> None:
             raise _wrong(
                 "start", "“start”, “entry” and “time” are of one kind: all dates, or all numbers."
             )
-        if len({column.counted for column in spans}) > 1:
+        if len({column.counted for column in spans if column.counted != EACH_START}) > 1:
             raise _wrong(
                 "from", "“start”, “entry” and “time” count in one unit, from one beginning."
             )
@@ -493,6 +513,10 @@ def _check_column(role: str, column: Column) -> None:
             f"“{shortened(column.name)}” has an order of day and month, and is "
             f"of the kind {column.kind}.",
         )
+    if column.counted == EACH_START:
+        if role != "start" or column.kind is not Kind.NUMBER:
+            raise _wrong("from", f"“{EACH_START}” is for numbers of a start.")
+        return
     if column.counted and column.kind not in (Kind.DATE, Kind.CLOCK, Kind.ELAPSED):
         raise _wrong(
             "from",

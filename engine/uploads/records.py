@@ -38,6 +38,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.types import Array
+from engine.core.types.facts import MAX_GROUPS
 from engine.numerics.counts.cells import Counted
 from engine.uploads.cells import unit_of
 from engine.uploads.changes import changes_of
@@ -465,7 +466,12 @@ def _check_most(n: int) -> None:
 
 def event_columns(reading: Reading, kind: Counted) -> EventColumns:
     """Return what a reading says that the texts of a status and of groups mean."""
-    return EventColumns(counted=kind, events=_events_in(reading), groups=reading.groups)
+    return EventColumns(
+        counted=kind,
+        events=_events_in(reading),
+        groups=reading.groups,
+        enters_late="entry" in reading.columns,
+    )
 
 
 def _events_in(reading: Reading) -> tuple[str, ...]:
@@ -522,11 +528,12 @@ def _events(
     reading, counts = people.reading, Counter[str]()
     counts["ids"], counts["lines"] = len(people.ids), people.n_lines
     counts["others"] = int((people.codes.get("status", np.empty(0)) == OTHER).sum())
-    spans = _spans(people, whose, _status(people, kind), counts)
-    time, status = _one_time_of_each(spans, whose, reading, kind, counts)
+    spans = _spans(people, _status(people, kind))
+    time, entry, status = _one_time_of_each(spans, whose, reading, kind, counts)
     group = _event_groups(people, whose, counts)
     table = EventTable(
         time=time[order],
+        entry=None if entry is None else entry[order],
         status=status[order],
         group=None if group is None else group[order],
         counted=kind,
@@ -565,7 +572,7 @@ def checked_events(
         raise _in_two(counts["in two"], n)
     if counts["in neither"] > max(1, _FEW_OTHERS * n):
         raise InputError(
-            f"{counts['in neither']:,} of {n:,} people are in neither group, and would count "
+            f"{counts['in neither']:,} of {n:,} people are in no stated group, and would count "
             f"in “{shortened(reading.groups[0])}”.",
             field="group",
             hint="Leave those of further groups out of the file.",
@@ -613,17 +620,17 @@ def check_event_columns(reading: Reading, kind: Counted) -> None:
 
 
 def _check_event_groups(reading: Reading) -> None:
-    """Refuse groups that are not two, or of which people are left out."""
-    column = reading.columns["group"]
-    if len(reading.groups) != 2:
+    """Refuse too few or too many groups, or groups of which people are left out."""
+    column, number = reading.columns["group"], len(reading.groups)
+    if not 1 < number <= MAX_GROUPS:
         raise InputError(
-            f"Two groups can be compared; the reading has {len(reading.groups)}.",
+            f"There can be 2 to {MAX_GROUPS} groups; the reading has {number}.",
             field="group",
-            hint="State the texts of both as “words” of “group”.",
+            hint="State the texts of all groups as “words” of “group”.",
         )
     if column.other is Other.LEFT_OUT:
         raise InputError(
-            "Whoever is in neither group is not left out here: how many people there "
+            "Whoever is in no stated group is not left out here: how many people there "
             "are would depend on it.",
             field="group",
             hint='State "other": "missing": such people count in the first group; '
@@ -632,47 +639,24 @@ def _check_event_groups(reading: Reading) -> None:
 
 
 class _Spans(NamedTuple):
-    """Start, end and status of each line's time (lines,)."""
+    """Beginning of a person's own time, span of observation, and status of each line (lines,)."""
 
+    origin: Array
     start: Array
     end: Array
     status: Integers
 
 
-def _spans(people: People, whose: _Whose, status: Integers, counts: EventCounts) -> _Spans:
-    """Return starts and ends, and count who came under observation after their time began.
+def _spans(people: People, status: Integers) -> _Spans:
+    """Return what each line spans: times count from a start, else from 0.
 
-    Dates count from the date at which a person's own time begins, and numbers from 0 of that person
-    themself, so that a first start behind 0 is a late entry.
+    Observation begins at the entry where one is stated, else when the time does.
     """
-    end, start, entry = (people.columns.get(role) for role in ("time", "start", "entry"))
+    end, origin, entry = (people.columns.get(role) for role in ("time", "start", "entry"))
     assert end is not None  # `check_event_columns`
-    if start is None:
-        start = np.zeros(len(end))
-    elif people.reading.columns["start"].kind is not Kind.DATE:
-        counts["late by start"] = _n_late(np.nan_to_num(start), whose)
-    if entry is not None:
-        delay = np.where(np.isnan(entry), np.inf, entry - start)
-        counts["late by entry"] = _n_late(delay, whose)
-    return _Spans(start, end, status)
-
-
-def _n_late(delay: Array, whose: _Whose) -> int:
-    """Count people whose first line begins after their own time: (lines,) of delays."""
-    first = np.full(whose.n, np.inf)
-    np.minimum.at(first, whose.record, delay)
-    return int((first > 0).sum())
-
-
-def _late(number: int, n: int) -> InputError:
-    return InputError(
-        f"{number:,} of {n:,} people came under observation after their own time began "
-        "(late entry).",
-        field="entry",
-        hint="The methods here do not count that, and the time "
-        "from entry to the end is another time. Where people are observed from their own "
-        "beginning on, state its date as “start”.",
-    )
+    if origin is None:
+        origin = np.zeros(len(end))
+    return _Spans(origin, origin if entry is None else entry, end, status)
 
 
 def _status(people: People, kind: Counted) -> Integers:
@@ -691,32 +675,37 @@ def _status(people: People, kind: Counted) -> Integers:
 
 def _one_time_of_each(
     spans: _Spans, whose: _Whose, reading: Reading, kind: Counted, counts: EventCounts
-) -> tuple[Array, Integers]:
-    """Return the time and the status of each record (n,), and count those that have none."""
+) -> tuple[Array, Array | None, Integers]:
+    """Return time, entry and status of each record (n,), and count those that have none.
+
+    Of several lines the first start is the entry, and the last stop the time.
+    """
     record = whose.record
     order = np.lexsort((spans.status, spans.end, spans.start, record))
     record, status = record[order], spans.status[order]
-    start, end = spans.start[order], spans.end[order]
+    start, end, origin = spans.start[order], spans.end[order], spans.origin[order]
     is_new = np.append(True, record[1:] != record[:-1])
     same = ~is_new & np.append(False, _equal(start) & _equal(end) & (status[1:] == status[:-1]))
     if same.any():  # copies of a line say nothing more
         record, start, end, status = record[~same], start[~same], end[~same], status[~same]
+        origin = origin[~same]
     first = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
     last = np.append(first[1:], len(record)) - 1
     with np.errstate(invalid="ignore"):
-        time = end[last] - start[first]
-    has_several = first < last
-    if kind is Counted.OUTCOMES and reading.several == "join" and "start" in reading.columns:
+        time = end[last] - origin[first]
+        entry = start[first] - origin[first] if "entry" in reading.columns else None
+    has_several, has_starts = first < last, {"start", "entry"} & reading.columns.keys()
+    if kind is Counted.OUTCOMES and reading.several == "join" and has_starts:
         counts["unjoined"] = _n_unjoined(
             record, start, end, status, unit_of_spans(reading) == "days"
         )
     elif kind is not Counted.OUTCOMES and reading.several == "average":
         label, counts["labels"] = _lowest(status.astype(float), record, whose.n)
         time = np.where(has_several, _averages(record, end, whose.n), time)
-        return time, label.astype(np.int64)
+        return time, None, label.astype(np.int64)
     else:
         counts["several"] = int(has_several.sum())
-    return time, status[last]
+    return time, entry, status[last]
 
 
 def _equal(numbers: Array) -> Any:
@@ -758,7 +747,7 @@ def _averages(record: Integers, values: Array, n: int) -> Array:
 
 
 def _event_groups(people: People, whose: _Whose, counts: EventCounts) -> Integers | None:
-    """Return 1 for the second group and 0 for the first, and for a few whose group is not told."""
+    """Return the place of each one's group, and 0 for a few whose group is not told."""
     if "group" not in people.codes:
         return None
     code, counts["in two"] = _lowest_group(people.codes["group"].clip(min=-1), whose)
@@ -767,13 +756,11 @@ def _event_groups(people: People, whose: _Whose, counts: EventCounts) -> Integer
 
 
 _REFUSALS: Mapping[str, Callable[[int, int], InputError]] = {
-    "late by start": _late,
-    "late by entry": _late,
     "unjoined": _unjoined,
     "labels": partial(_changes, "The label"),
 }  # by what is counted, in the order in which it is refused
 _HINTS_ON_SEVERAL = {
-    True: 'State "several": "join" where they are intervals from a “start” to a “time”, '
+    True: 'State "several": "join" where they are intervals from a “start” or “entry” to a “time”, '
     "one after the other; otherwise keep one line of each person, by a rule that does "
     "not look at what it says.",
     False: 'State "several": "average", or keep one line of each person, by a rule that '

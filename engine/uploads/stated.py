@@ -31,6 +31,8 @@ _FACTS = {
     "two_classes": "two classes",
     "time_step": "step of recorded times",
     "group_sizes": "sizes of groups",
+    "group_weights": "weights of groups",
+    "late_entry": "late entry",
     "edges": "edges of intervals",
 }
 _READING = {

@@ -134,7 +134,7 @@ def error(view: Counts) -> None:
 def comparison(view: Counts) -> None:
     """Compare two groups: the test, and the difference of their curves with its band."""
     answer = view.answer
-    if answer.test is None:
+    if not answer.has_groups:
         return
     st.header("Comparison of two groups", anchor=False)
     st.markdown(words.test(answer))
@@ -183,6 +183,9 @@ def table(view: Counts) -> None:
         return
     st.markdown(words.counted(view.answer))
     layout.table(words.table(view.answer), view.is_own, 420)
+    if entered := words.entries(view.answer):
+        st.markdown("By entry:")
+        layout.table(entered, view.is_own, 300)
 
 
 def coverage(view: Counts) -> None:
@@ -199,7 +202,8 @@ def coverage(view: Counts) -> None:
 
 def planner(view: Counts) -> None:
     """Show how many people a log-rank test needs, with and without noise."""
-    if not (view.answer.estimand.is_tested and view.facts.groups):
+    facts, is_tested = view.facts, view.answer.estimand.is_tested and bool(view.facts.groups)
+    if not is_tested or facts.group_weights or facts.late_entry:
         st.markdown(
             "Choose survival of two groups: then it is simulated how many people a test needs."
         )

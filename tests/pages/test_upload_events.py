@@ -3,7 +3,18 @@
 import pytest
 
 from tests.pages.opening import visit
-from tests.pages.own_file import answer, choose, confirm, dropped, is_open, key_of, ran, said, show
+from tests.pages.own_file import (
+    answer,
+    choose,
+    confirm,
+    dropped,
+    is_open,
+    key_of,
+    question,
+    ran,
+    said,
+    show,
+)
 from tests.sentences import of_topic
 
 wording = of_topic("counting")
@@ -113,10 +124,41 @@ def test_values_and_scores_have_a_range_that_is_stated(dialog, task, text, label
     assert "Your people" not in said(visit("lab", "estimand-survival", upload_events=source))
 
 
-def test_late_entry_is_refused_with_a_count_and_never_becomes_a_duration(dialog):
-    at = confirm(events(dialog(LATE), "death"))
-    wording.found("came under observation", said(at))
-    assert "upload_draft" not in at.session_state
+STARTS = "columns.start.from"
+
+
+def test_starts_are_late_entries_only_where_the_holder_says_so(dialog):
+    at = events(dialog(LATE), "death")
+    assert question(at, STARTS).value is None and is_open(at)
+    show(state(confirm(answer(at, STARTS, "Late entry")), time_high=100))
+    source = at.session_state["upload_events"]
+    assert not at.error and source.facts.late_entry
+    assert source.events.entry.max() == 8 and source.events.time.max() == 69
+    wording.found("late entry independent", said(at))
+
+
+@pytest.mark.slow
+def test_starts_are_taken_off_times_only_where_the_holder_says_so(dialog):
+    at = events(dialog(LATE), "death")
+    show(state(confirm(answer(at, STARTS, "Time since start")), time_high=100))
+    source = at.session_state["upload_events"]
+    assert not source.facts.late_entry and source.events.entry is None
+    assert source.events.time.sum() < sum(20 + k % 50 for k in range(300))
+
+
+@pytest.mark.slow
+def test_an_adjusted_curve_is_asked_for_with_sizes_and_weights(dialog):
+    at = choose(events(dialog(TRIAL), "death"), group="arm")
+    at.multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
+    confirm(ran(at))
+    at.toggle(key="upload_event_sizes_public").set_value(True)
+    ran(at).toggle(key="upload_event_adjusted").set_value(True)
+    b = sum(line.split(",")[3] == "B" for line in TRIAL.splitlines())
+    sizes = {"event_size_0": 300 - b, "event_size_1": b}
+    state(ran(at), time_high=900, **sizes, event_weight_0=0.5, event_weight_1=0.4)
+    assert "sum to 1" in said(at) and is_open(at)
+    show(state(at, event_weight_1=0.5))
+    assert at.session_state["upload_events"].facts.group_weights == (0.5, 0.5)
 
 
 def test_incidences_need_several_causes(dialog):
@@ -128,3 +170,11 @@ def test_how_many_lie_outside_what_was_stated_stands_beside_ones_own_data_alone(
     at = show(state(confirm(events(dialog(TRIAL), "death")), time_high=500))
     wording.found("beyond stated end", said(at))
     assert "only to you" in said(at)
+
+
+@pytest.mark.slow
+def test_a_column_that_is_chosen_as_the_entry_is_not_asked_about(dialog):
+    at = choose(events(dialog(LATE), "death"), entry="entry")
+    assert not [radio for radio in at.radio if radio.key == key_of(at, f"upload_ask_{STARTS}")]
+    show(state(confirm(at), time_high=100))
+    assert at.session_state["upload_events"].facts.late_entry

@@ -117,7 +117,7 @@ def test_a_file_is_read_row_by_row_and_strange_rows_stay_in_the_count(asked):
         ({"facts": {"origin": "x"}}, "planned follow-up"),
         ({"facts": {"time_high": 9.0}}, "comes from"),
         ({"edges": [0, 500]}, "edges"),
-        (columns(group={**ARMS, "words": {"A": "A"}}), "Two groups"),
+        (columns(group={**ARMS, "words": {"A": "A"}}), "2 to 12 groups"),
         (columns(group={**ARMS, "other": "left out"}), "not left out"),
         ({"events": ["death"]}, "looking"),
     ],

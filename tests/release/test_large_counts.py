@@ -27,6 +27,7 @@ STATUS = {
     "words": {"death": "death", "relapse": "relapse"},
     "other": "censored",
 }
+START = {"name": "start", "from": "each start"}
 ARMS = {"name": "arm", "kind": "word", "words": {"a": "a", "b": "b"}, "other": "missing"}
 SITES = {"name": "site", "kind": "word", "words": {"north": "north", "south": "south"}}
 FOLLOW_UP = {"time_high": 1000, "time_unit": "days", "origin": "the protocol"}
@@ -76,12 +77,17 @@ def plain(file, task="survival", several="join", facts=FOLLOW_UP, **columns):
 
 
 def survival(file, **columns):
-    usual = {"start": {"name": "start"}, "time": {"name": "days"}, "status": STATUS}
+    usual = {"start": START, "time": {"name": "days"}, "status": STATUS}
     return plain(file, **{**usual, "group": ARMS, "site": SITES, **columns})
 
 
+def entering(file):
+    times = {"entry": {"name": "start"}, "time": {"name": "days"}, "status": STATUS}
+    return plain(file, **times)
+
+
 def incidence(file):
-    times = {"start": {"name": "start"}, "time": {"name": "days"}, "status": STATUS}
+    times = {"start": START, "time": {"name": "days"}, "status": STATUS}
     return plain(file, "cumulative_incidence", **times)
 
 
@@ -94,7 +100,7 @@ def scores(file):
     return plain(file, "roc", "average", SCORES, time={"name": "score"}, status=label)
 
 
-REQUESTS = (survival, incidence, values, scores)
+REQUESTS = (survival, entering, incidence, values, scores)
 
 
 def in_memory(table, folder, stated=survival):
@@ -197,10 +203,6 @@ def test_people_are_left_out_by_their_ids_wherever_they_stand(tmp_path):
 # -- refusals --------------------------------------------------------------------------------------
 
 
-def late(table):
-    return table.assign(start=table["start"] + (table["id"] < "P040") * 5)
-
-
 def several(table):
     return pd.concat([table, table[table["id"] < "P030"].assign(start=2000, days=3000)])
 
@@ -242,7 +244,7 @@ def of_two_labels(table):
 
 
 CASES = [
-    *((survival, fault) for fault in (late, several, in_two_arms, in_neither, without_events)),
+    *((survival, fault) for fault in (several, in_two_arms, in_neither, without_events)),
     *((survival, fault) for fault in (with_codes, beyond, at_one_site)),
     (values, outside),
     (values, without_scores),

@@ -6,9 +6,11 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.numerics.counts.comparisons import difference
 from engine.numerics.counts.contrasts import milestones, nearest_edge, restricted_means
 from engine.numerics.counts.curves import survival_curves
 from engine.sources.event_times import EventTimes
@@ -44,7 +46,7 @@ def curves(n, epsilon, ratio):
         )
         .released[0]
     )
-    return source, survival_curves(replace(table, noisy=table.noisy[:, 0]))
+    return source, survival_curves(table.picked(slice(None), 0))
 
 
 def truths(source, until):
@@ -98,3 +100,13 @@ def test_the_edge_is_the_nearest_one_and_is_named():
     found = milestones(first.edges, first.limits, second.limits, 0.5)
     assert found.until == min(first.edges[1:], key=lambda edge: abs(edge - 0.5))
     assert first.edges[nearest_edge(first.edges, 0.5) + 1] == found.until
+
+
+def test_curves_of_two_tables_are_not_subtracted():
+    """Tables of equal size have one sample of errors, which would cancel."""
+    (first, _), (_, second) = (curves(500, 1.0, 1.5)[1], curves(500, 1.0, 1.0)[1])
+    for compare in (milestones, restricted_means):
+        with pytest.raises(InputError, match="two releases"):
+            compare(first.edges, first.limits, second.limits, 0.5)
+    with pytest.raises(InputError, match="two releases"):
+        difference(first.limits, second.limits)

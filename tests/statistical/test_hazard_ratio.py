@@ -33,7 +33,7 @@ def tables(n, epsilon, ratio, public, design, repeats=400):
         )
         .released[0]
     )
-    return replace(table, noisy=table.noisy[:, 0])
+    return table.picked(slice(None), 0)
 
 
 @pytest.mark.parametrize(("n", "epsilon", "ratio", "public", "design"), all_but(CELLS[1:], CELLS))

@@ -204,9 +204,7 @@ def test_the_golden_table_gives_the_golden_numbers():
     assert GOLDEN.estimated[0] == pytest.approx([16 / 3, 10 / 3, 0, 4 / 3, 13 / 3, 1 / 3, 16 / 3])
     assert life.survival == pytest.approx([0.724138, 0.507977, 0.507977], abs=1e-6)
     assert life.at_risk[:3] == pytest.approx([20, 13.3333, 5.6667], abs=1e-4)
-    assert GOLDEN.spread_of_remaining(np.array([7, 5, 3])) == pytest.approx(
-        [0, 3.345657, 3.664984], abs=1e-6
-    )
+    assert GOLDEN.spread_of(np.array([7, 5, 3])) == pytest.approx([0, 3.345657, 3.664984], abs=1e-6)
     assert sum(GOLDEN.variances(jacobian)) == pytest.approx(
         [0.027256, 0.050268, 0.076936], abs=1e-6
     )

@@ -353,7 +353,7 @@ def test_sites_number_their_people_on_their_own_and_are_all_stated():
         curves_of(read(b"id,time,value,site\n1,1,1,N\n2,1,2,N\n", reading))
 
 
-def events(text, several="join", **columns):
+def read_events(text, several="join", **columns):
     header = text.split("\n")[0].split(",")
     reading = Reading.of(
         {
@@ -372,17 +372,28 @@ def events(text, several="join", **columns):
             },
         }
     )
-    table = events_of(read(text.encode(), reading), Counted.OUTCOMES)
-    return dict(
-        zip(table.ids, zip(table.time.tolist(), table.status.tolist(), strict=True), strict=True)
-    )
+    return events_of(read(text.encode(), reading.complete()), Counted.OUTCOMES)
+
+
+def of_people(table, *columns):
+    return dict(zip(table.ids, zip(*(each.tolist() for each in columns), strict=True), strict=True))
+
+
+def events(text, several="join", **columns):
+    table = read_events(text, several, **columns)
+    return of_people(table, table.time, table.status)
+
+
+def entries(text, several="join", **columns):
+    table = read_events(text, several, **columns)
+    return of_people(table, table.entry, table.time, table.status)
 
 
 INTERVALS = "id,from,stop,end\na,0,2,0\na,2,5,1\nb,0,4,0\n"
 
 
 def test_intervals_of_a_person_are_joined_if_they_follow_each_other():
-    start = {"start": {"name": "from"}}
+    start = {"start": {"name": "from", "from": "each start"}}
     assert events(INTERVALS, **start) == {"a": (5, 1), "b": (4, 0)}
     for wrong in (
         INTERVALS.replace("a,2,5", "a,3,5"),
@@ -397,12 +408,44 @@ def test_intervals_of_a_person_are_joined_if_they_follow_each_other():
         events(INTERVALS)
 
 
-@pytest.mark.parametrize("role", ["start", "entry"])
-def test_late_entry_is_refused_with_a_count_and_never_a_duration(role):
-    text = "id,from,stop,end\na,0,3,1\nb,2,5,0\nc,4,6,1\nd,1,8,1\n"
-    with pytest.raises(InputError, match="3 of 4 people came under observation after") as refused:
-        events(text, **{role: {"name": "from"}})
-    assert not {"2", "5", "8"} & {*str(refused.value).split()}
+LATE = "id,from,stop,end\na,0,3,1\nb,2,5,0\nc,4,6,1\nd,1,8,1\n"
+
+
+def test_a_start_is_a_late_entry_or_a_beginning_as_stated_and_neither_by_default():
+    found = entries(LATE, entry={"name": "from"})
+    assert found == {"a": (0, 3, 1), "b": (2, 5, 0), "c": (4, 6, 1), "d": (1, 8, 1)}
+    durations = events(LATE, start={"name": "from", "from": "each start"})
+    assert durations == {"a": (3, 1), "b": (3, 0), "c": (2, 1), "d": (7, 1)}
+    with pytest.raises(InputError, match="late entry") as refused:
+        events(LATE, start={"name": "from"})
+    assert refused.value.field == "columns.start.from" and "each start" in refused.value.hint
+
+
+def test_of_several_intervals_the_first_start_is_the_entry():
+    text = "id,from,stop,end\na,1,2,0\na,2,5,1\nb,0,4,0\n"
+    assert entries(text, entry={"name": "from"}) == {"a": (1, 5, 1), "b": (0, 4, 0)}
+    with pytest.raises(InputError, match="1 of 2 people have lines that are not intervals"):
+        events(text.replace("a,2,5", "a,3,5"), entry={"name": "from"})
+
+
+def test_an_entry_of_dates_counts_from_the_start_of_each_persons_own_time():
+    date = {"kind": "date", "order": "ymd"}
+    text = (
+        "id,begin,from,stop,end\na,2020-01-01,2020-01-11,2020-02-10,1\n"
+        "b,2020-01-01,2020-01-01,2020-01-31,0\n"
+    )
+    found = entries(
+        text,
+        start={"name": "begin", **date},
+        entry={"name": "from", **date},
+        time={"name": "stop", **date},
+    )
+    assert found == {"a": (10, 40, 1), "b": (0, 30, 0)}
+
+
+def test_an_entry_after_the_exit_is_told_to_the_holder_alone():
+    table = read_events(LATE.replace("c,4,6", "c,9,6"), entry={"name": "from"})
+    assert any("entry after exit" in note for note in table.notes)
 
 
 def test_dates_of_start_and_end_are_durations_in_days_and_copies_of_a_line_count_once():

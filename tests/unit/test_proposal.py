@@ -432,12 +432,32 @@ def test_a_number_with_neighbours_is_no_code_for_a_missing_one(times, codes):
         assert dict(asked[0].options[0].adds) == {}  # nothing is left out unless somebody says so
 
 
-def test_a_late_entry_is_one_and_a_start_of_several_intervals_is_none():
-    header = ["id", "start", "stop", "status"]
-    late = propose(table(header, [(1, 0, 3, 1), (2, 2, 5, 0), (3, 4, 6, 1), (4, 1, 8, 1)]))
-    assert {"entry", "time"} <= late.reading.columns.keys() and "start" not in late.reading.columns
-    joined = propose(table(header, [(1, 0, 3, 0), (1, 3, 5, 1), (2, 0, 6, 1)]))
-    assert {"start", "time"} <= joined.reading.columns.keys() and joined.reading.several == "join"
+@pytest.mark.parametrize("name", ["start", "entry", "age_at_entry"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(1, 0, 3, 1), (2, 2, 5, 0), (3, 4, 6, 1), (4, 1, 8, 1)],
+        [(1, 0, 3, 0), (1, 3, 5, 1), (2, 0, 6, 1)],
+    ],
+)
+def test_numbers_of_a_start_are_asked_about_whatever_they_are_called(name, rows):
+    proposal = propose(table(["id", name, "stop", "status"], rows))
+    asked = question(proposal, "columns.start.from")
+    assert asked.is_gap and proposal.reading.gaps
+    made = [answered(proposal.reading, option) for option in asked.options]
+    roles = [{"start", "entry"} & reading.columns.keys() for reading in made]
+    assert sorted(map(sorted, roles)) == [["entry"], ["start"]]
+    assert all(gap.field != "columns.start.from" for reading in made for gap in reading.gaps)
+
+
+def test_a_column_that_is_stated_as_the_entry_is_not_asked_about():
+    text = table(["id", "start", "stop", "status"], [(1, 0, 3, 1), (2, 2, 5, 0), (3, 4, 6, 1)])
+    stated = propose(text, stated={"columns": {"entry": "start"}})
+    assert stated.reading.columns["entry"].name == "start"
+    assert "columns.start.from" not in {each.field for each in stated.ask}
+
+
+def test_dates_of_a_start_and_of_an_entry_are_told_apart_by_their_names():
     dates = propose(
         table(
             ["patient", "diagnosis_date", "entry_date", "end_date", "status"],

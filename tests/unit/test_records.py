@@ -25,7 +25,12 @@ KINDS = {
     "curves": CurveData(READINGS / 20, READINGS, COUNTS, SERVER, FACTS, covariates=WHO[..., None]),
     "rows": SampleData(WHO[..., None], WHO, SERVER, FACTS),
     "events": EventData(
-        WHO, WHO.astype(np.int64), SERVER, EventFacts(), (WHO > 2).astype(np.int64)
+        WHO,
+        WHO.astype(np.int64),
+        SERVER,
+        EventFacts(groups=("a", "b"), late_entry=True),
+        (WHO > 2).astype(np.int64),
+        entry=WHO / 2,
     ),
 }
 every_kind = pytest.mark.parametrize("data", KINDS.values(), ids=KINDS)

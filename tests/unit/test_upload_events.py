@@ -186,7 +186,7 @@ def with_arm(*groups):
             DEATH | {"columns": {"time": "days", "status": "days"}},
             "role",
         ),
-        ("days,end,arm\n1,death,A\n2,alive,B\n", with_arm("A"), "Two groups"),
+        ("days,end,arm\n1,death,A\n2,alive,B\n", with_arm("A"), "2 to 12 groups"),
         (
             "days,censored\n1,1\n2,0\n",
             {"columns": {"time": "days", "status": "censored"}, "events": ["1"]},
@@ -435,7 +435,7 @@ def test_the_holder_is_told_how_many_have_a_status_that_was_not_stated():
 
 def test_people_of_a_third_arm_are_not_counted_in_the_first():
     text = "days,end,arm\n" + "".join(f"{k},death,{'ABC'[k % 3]}\n" for k in range(1, 31))
-    with pytest.raises(InputError, match="10 of 30 people are in neither group"):
+    with pytest.raises(InputError, match="10 of 30 people are in no stated group"):
         read(text, with_arm("A", "B"))
     few = read(text.replace(",C", ",B").replace("3,death,A", "3,death,"), with_arm("A", "B"))
     assert few.group.sum() == 20

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, EventData, Public
-from engine.mechanisms.noisy_counts import COUNTS, CountPlan, NoisyCounts
+from engine.mechanisms.noisy_counts import COUNTS, SENSITIVITY, CountPlan, NoisyCounts
 from engine.numerics.counts.cells import Cells, equal_edges
 from engine.numerics.counts.tables import CountTable
 from engine.privacy import transcript
@@ -170,3 +170,31 @@ class NoiseOnTimesAlone(_Counts):
         flat = counts.reshape(repeats, draws, sites, -1)
         sent = transcript.sent_by_each(COUNTS, flat, np.ones((sites, 1)))
         return plan.table(self._combined(plan, sent.reshape(repeats, draws, *counts.shape[1:])))
+
+
+@bug(_BUDGET)
+class EntriesForNothing(_Counts):
+    """Counts of exits have the noise of the whole ε, although entries have spent a part of it."""
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CountPlan:
+        plan = super().planned(public, budgets)
+        return replace(plan, scales=tuple(SENSITIVITY / budget.epsilon for budget in budgets))
+
+
+@bug(_BUDGET)
+class EntryDecidesTheInterval(_Counts):
+    """Intervals begin at the earliest entry, which one person alone decides."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        first = (
+            np.zeros(data.n_repeats) if data.entry is None else np.nan_to_num(data.entry, nan=0.0)
+        )
+        starts = np.clip(first.reshape(data.n_repeats, -1).min(axis=1), -1.0, 0.9)
+        return self.of_each(
+            data,
+            plan,
+            [
+                replace(plan.cells, edges=equal_edges(float(start), 1.0, plan.cells.n_intervals))
+                for start in starts
+            ],
+        )

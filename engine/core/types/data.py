@@ -694,6 +694,9 @@ class EventData(Records):
         0 or 1.
     truth : Truth, optional
         The function to be estimated, on [0, 1], where it is known.
+    entry : (n_repeats, n), optional
+        When people came under observation, in the unit of the times; needed where the facts state
+        late entry.
 
     Raises
     ------
@@ -714,6 +717,7 @@ class EventData(Records):
     facts: EventFacts
     group: NDArray[np.int64] | None = None
     truth: Truth | None = None
+    entry: Array | None = None
     data_types = frozenset({DataType.EVENTS})
     facts_type = EventFacts
     bounded_axes = ("time",)
@@ -721,7 +725,7 @@ class EventData(Records):
         "everybody is counted in one cell: times beyond in that of the end, what is "
         "no time or no stated event as censored"
     )
-    _arrays = ("time", "status", "group")
+    _arrays = ("time", "status", "group", "entry")
     _flag = ("is_of_events", True)
 
     def __post_init__(self) -> None:
@@ -731,16 +735,18 @@ class EventData(Records):
                 "have the shape (repeats, people).",
                 field="time",
             )
-        if self.group is not None and self.group.shape != self.time.shape:
-            raise InputError(
-                f"group must have the shape {self.time.shape}; got {self.group.shape}.",
-                field="group",
-            )
+        optional = {"group": self.group, "entry": self.entry}
+        known = {name: array for name, array in optional.items() if array is not None}
+        for name, array in known.items():
+            if array.shape != self.time.shape:
+                raise InputError(
+                    f"{name} must have the shape {self.time.shape}; got {array.shape}.", field=name
+                )
         if self.server.shape != self.time.shape[1:] or (np.diff(self.server) < 0).any():
             raise InputError(
                 "Each person needs a server, and people must be ordered by it.", field="server"
             )
-        for name in ("time", "status", "server", *(() if self.group is None else ("group",))):
+        for name in ("time", "status", "server", *known):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -759,22 +765,29 @@ class EventData(Records):
         n = sum(people)
         group = np.zeros((1, n), dtype=np.int64) if facts.groups else None
         return cls(
-            np.zeros((1, n)), np.zeros((1, n), dtype=np.int64), _servers(people), facts, group
+            np.zeros((1, n)),
+            np.zeros((1, n), dtype=np.int64),
+            _servers(people),
+            facts,
+            group,
+            entry=np.zeros((1, n)) if facts.late_entry else None,
         )
 
     def stand_in(self) -> EventData:
-        """The same public sizes: everybody is still under observation at the end.
+        """The same public sizes: everybody is observed from the start to beyond the end.
 
         Groups have their stated sizes; where those are private everybody is in the first.
         """
         beyond = np.full(self.time.shape, np.nextafter(self.facts.time_high, np.inf))
-        sizes = self.facts.group_sizes
-        second = np.arange(self.n_curves) < (sizes[1] if sizes else 0)
+        ends = np.cumsum(self.facts.group_sizes[:0:-1])  # of later groups, from the last
+        place = np.arange(self.n_curves)
+        in_group = (len(ends) - np.searchsorted(ends, place, side="right")).astype(np.int64)
         return replace(
             self,
             time=beyond,
             status=np.zeros(beyond.shape, dtype=np.int64),
-            group=None if self.group is None else second.astype(np.int64)[None],
+            group=None if self.group is None else in_group[None],
+            entry=None if self.entry is None else np.full(beyond.shape, self.facts.time_low),
             truth=None,
         )
 
@@ -786,13 +799,15 @@ class EventData(Records):
                 "causes": list(facts.causes),
                 "groups": list(facts.groups),
                 "group_sizes": list(facts.group_sizes),
+                **({"group_weights": list(facts.group_weights)} if facts.group_weights else {}),
+                **({"late_entry": True} if facts.late_entry else {}),
             }
         }
 
     def content(self) -> bytes:
         """All people as bytes, in an order that tells nothing; a million take a moment."""
-        group = None if self.group is None else self.group[0]
-        return people_in_order(self.time[0], self.status[0], group, self.server)
+        group, entry = (None if each is None else each[0] for each in (self.group, self.entry))
+        return people_in_order(self.time[0], self.status[0], group, self.server, entry=entry)
 
 
 Data = CurveData | SampleData | EventData

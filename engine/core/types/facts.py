@@ -42,6 +42,8 @@ class Covariate:
         _check_range("covariate", self.low, self.high, self.name[:40])
 
 
+MAX_GROUPS = 12  # of people with one time each
+_SUM_OF_WEIGHTS = 1e-9  # by which weights may miss 1
 FEW_BEYOND = 0.02  # of all values: up to here those beyond a bound hardly move the mean
 
 
@@ -263,14 +265,14 @@ class PublicFacts:
             )
 
     def to_plain(self) -> dict[str, Any]:
-        """Convert to plain values; group, guess and step of times only where stated.
+        """Convert to plain values; facts of later versions only where stated.
 
         So plans of earlier versions stay as they were.
         """
         self.check_stated()
         plain = asdict(self)
         del plain["is_proposed"]
-        for name in ("group", "guessed_spread", "time_step"):
+        for name in ("group", "guessed_spread", "time_step", "group_weights", "late_entry"):
             if not plain.get(name, True):
                 del plain[name]
         return plain
@@ -420,9 +422,13 @@ class EventFacts(PublicFacts):
     # those of the intervals in which people are counted, in the unit of the times, from the lowest
     # to the highest. Empty: equally wide ones, as many as a method takes.
     edges: tuple[float, ...] = ()
-    groups: tuple[str, ...] = ()  # names of two groups that are compared; empty where there is one
+    # names of up to `MAX_GROUPS` groups; two are compared. Empty where there is one.
+    groups: tuple[str, ...] = ()
     # their sizes, where those are public as in a trial; empty where they are private
     group_sizes: tuple[int, ...] = ()
+    # what each group counts in one adjusted curve, 1 together; empty: each group has a curve
+    group_weights: tuple[float, ...] = ()
+    late_entry: bool = False  # whether people come under observation after their time began
     # by how much a recorded time may differ from when it happened, as by a day of dates or a month
     # of times that are told in months; 0 where nothing is stated
     time_step: float = 0.0
@@ -440,17 +446,27 @@ class EventFacts(PublicFacts):
             raise InputError("Name at least one event.", field="causes")
         if len({*self.groups}) < len(self.groups):
             raise InputError("Each group needs a name of its own.", field="groups")
-        if len(self.groups) not in (0, 2):
+        if len(self.groups) == 1 or len(self.groups) > MAX_GROUPS:
             raise InputError(
-                f"Two groups can be compared; got {len(self.groups)}.",
+                f"There can be 2 to {MAX_GROUPS} groups; got {len(self.groups)}.",
                 field="groups",
-                hint="State two values, or none.",
+                hint="State the values of all groups, or none.",
             )
         if self.group_sizes and (
             len(self.group_sizes) != len(self.groups) or min(self.group_sizes) < 1
         ):
             raise InputError(
                 "The size of each group must be stated, or none of them.", field="group_sizes"
+            )
+        if self.group_weights:
+            self._check_weights()
+        if self.late_entry and self.time_low != 0:
+            raise InputError(
+                "With late entry time counts from 0: whoever leaves before a later beginning would "
+                "count as at risk after it.",
+                field="time_low",
+                hint="State edges instead, such as 0, 50, 55, 60: nothing is shown before enough "
+                "people are observed.",
             )
         rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
         if self.edges and not (
@@ -460,4 +476,20 @@ class EventFacts(PublicFacts):
                 "The edges of intervals must rise from the beginning to the end of the follow-up.",
                 field="edges",
                 hint="Begin with the lowest time and end with the highest.",
+            )
+
+    def _check_weights(self) -> None:
+        """Refuse weights that are not shares of one population, or groups of private size."""
+        weights = self.group_weights
+        if len(weights) != len(self.groups) or not self.group_sizes:
+            raise InputError(
+                "An adjusted curve needs a weight and a public size of each group.",
+                field="group_weights",
+                hint="State both for all groups, or leave the weights out.",
+            )
+        if min(weights) < 0 or not abs(sum(weights) - 1) <= _SUM_OF_WEIGHTS:
+            raise InputError(
+                "The weights of groups must be 0 or more, and sum to 1.",
+                field="group_weights",
+                hint="For example the shares of a standard population.",
             )

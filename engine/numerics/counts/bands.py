@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.core.arrays import Array, Flags, Indices
 from engine.core.bands import LEVEL, NORMAL
+from engine.core.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -44,6 +45,10 @@ class CurveLimits:
     # (…, K), optional: how many times as large standard errors are where all are censored early,
     # with fewer people at risk
     growth: Array | None = None
+    # (…), optional: how many edges come before the curve begins, at which it is 1 by definition
+    before: Indices | None = None
+    stretch: float = 1.0  # of simultaneous limits, where errors are not normal
+    table: object = None  # of which the curve is: the fixed sample of errors is that of this table
 
     @cached_property
     def deviations(self) -> Array:
@@ -104,7 +109,12 @@ class CurveLimits:
     @cached_property
     def factor(self) -> Array:
         """Standard errors in a simultaneous half-width: (…)."""
-        return simultaneous_factor(self._relative, self.drawn, self.people)
+        return self.stretch * simultaneous_factor(self._relative, self.drawn, self.people)
+
+    def follows(self, edge: int) -> Flags:
+        """True if an edge 0 … K − 1 is shown and comes after the curve begins: (…) of bool."""
+        is_shown = self.drawn[..., edge]
+        return np.asarray(is_shown if self.before is None else is_shown & (edge >= self.before))
 
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
         """Compute limits, for half-widths, of a curve that falls (or rises) in [0, 1]; all (…, K).
@@ -123,6 +133,16 @@ class CurveLimits:
             lower = np.maximum.accumulate(lower, axis=-1)
             upper = np.minimum.accumulate(upper[..., ::-1], axis=-1)[..., ::-1]
         return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+
+
+def check_one_table(first: CurveLimits, second: CurveLimits) -> None:
+    """Refuse curves of two tables: tables of equal size share their fixed sample of errors."""
+    if first.table is not second.table:
+        raise InputError(
+            "Curves of two releases cannot be subtracted: their samples of errors are the same.",
+            field="curves",
+            hint="Release both groups in one table.",
+        )
 
 
 def allowance(shift: Array, deviation: Array) -> Array:
@@ -274,16 +294,21 @@ class RestrictedMean:
     until: Array
 
 
-def restricted_mean(edges: tuple[float, ...], limits: CurveLimits) -> RestrictedMean:
-    """The area under a survival curve up to the last edge at which it is shown.
+def restricted_mean(
+    edges: tuple[float, ...], limits: CurveLimits, until: int | None = None
+) -> RestrictedMean:
+    """The area under a survival curve up to the end of interval `until`, or where it is last shown.
 
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ
     by is allowed for on top, and what may have shifted the area: censoring, and when people leave
     within an interval in which many do, all at its start or all at its end. NaN below three shown
-    intervals.
+    intervals, and for an interval that is not shown.
     """
     times, count = np.asarray(edges), limits.drawn.sum(axis=-1)
     is_given = count >= _FEWEST_FOR_MEAN
+    if until is not None:
+        is_given = is_given & limits.follows(until)
+        count = np.where(is_given, until + 1, count)
     widths = np.diff(times)
     cubic, trapezoids, weights = areas(edges, limits.values)
     deviations = np.sqrt(((weights @ limits.errors) ** 2).mean(axis=-1))

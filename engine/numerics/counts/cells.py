@@ -40,7 +40,7 @@ class Cells:
     n_causes: int = 1  # J, how many kinds of events are told apart
     # how many codes of events are stated, 1 … n_codes; with J = 1 all are one kind of event
     n_codes: int = 1
-    n_groups: int = 1  # 1, or 2 for a comparison; every group has all of the cells
+    n_groups: int = 1  # every group has all of the cells
     # in which times are recorded; 0 where it is not stated. What is counted does not depend on it.
     time_step: float = 0.0
 
@@ -70,7 +70,7 @@ class Cells:
         the status; one at or below the first belongs to interval 1; one that is no number is
         censored in interval 1; a status that is no stated code is censored. Values and scores above
         the range belong to the last interval, what is no number to the first. A label is 1 or it is
-        none. A group other than 1 is the first group.
+        none. A group that is no stated code is the first group.
         """
         last = self.n_intervals - 1
         interval = np.searchsorted(np.asarray(self.edges[1:]), time)  # the first edge at or above
@@ -85,8 +85,15 @@ class Cells:
             cause = np.asarray(status) - 1 if self.n_causes > 1 else 0
             kind = np.where(is_event, cause, self.n_causes)
             cell = np.where(interval > last, self.size - 1, kind * self.n_intervals + inside)
+        return self._of_groups(cell, group)
+
+    def _of_groups(
+        self, cell: NDArray[np.int64], group: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        """Number cells of a group among those of all groups."""
         if self.n_groups > 1 and group is not None:
-            cell = cell + self.size * (np.asarray(group) == 1)
+            codes = np.asarray(group)
+            cell = cell + self.size * np.where((codes >= 1) & (codes < self.n_groups), codes, 0)
         return np.asarray(cell, dtype=np.int64)
 
     def counts(
@@ -103,6 +110,45 @@ class Cells:
         cell = cell + size * n_servers * np.arange(repeats)[:, None]
         counts = np.bincount(cell.ravel(), minlength=repeats * n_servers * size)
         return counts.reshape(repeats, n_servers, self.n_groups, self.size).astype(float)
+
+
+@dataclass(frozen=True)
+class EntryCells(Cells):
+    """The K + 2 cells of entries: at or before e_0, in interval 1 … K, and after e_K.
+
+    The time of a row is that of its entry, which `entered` has made a function of the row alone.
+
+    Examples
+    --------
+    >>> cells = EntryCells((0.0, 1.0, 2.0))
+    >>> cells.of_rows(np.array([0.0, 0.5, 2.0, 9.0]), np.zeros(4, dtype=int)).tolist()
+    [0, 1, 2, 3]
+    """
+
+    @property
+    def size(self) -> int:
+        return self.n_intervals + 2
+
+    def of_rows(
+        self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """The cell of the entry of every row, group after group; the status is not looked at."""
+        return self._of_groups(np.searchsorted(np.asarray(self.edges), time), group)
+
+
+def entered(entry: Array, exit_: Array) -> Array:
+    """When each row counts as entered, (…), by that row alone.
+
+    What is no number is an entry at the start; an entry after the exit is one at the exit. A row
+    whose exit is no number leaves in interval 1, and so enters at the start.
+
+    Examples
+    --------
+    >>> entered(np.array([np.nan, 3.0, 1.0]), np.array([2.0, 2.0, np.nan])).tolist()
+    [-inf, 2.0, -inf]
+    """
+    is_known = ~(np.isnan(entry) | np.isnan(exit_))
+    return np.where(is_known, np.minimum(entry, exit_), -np.inf)
 
 
 def equal_edges(low: float, high: float, n_intervals: int) -> tuple[float, ...]:

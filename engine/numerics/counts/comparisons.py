@@ -9,7 +9,12 @@ from scipy.special import ndtr
 
 from engine.core.arrays import Array, Flags
 from engine.core.bands import NORMAL
-from engine.numerics.counts.bands import CurveLimits, allowance, simultaneous_factor
+from engine.numerics.counts.bands import (
+    CurveLimits,
+    allowance,
+    check_one_table,
+    simultaneous_factor,
+)
 from engine.numerics.counts.life_tables import LifeTable, life_tables, of_group
 from engine.numerics.counts.tables import CountTable
 
@@ -39,10 +44,11 @@ def difference(first: CurveLimits, second: CurveLimits) -> CurveDifference:
 
     The errors of both are of one joint sample, so that what both groups share is in it.
     """
+    check_one_table(first, second)
     errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
-    factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
+    factor = first.stretch * simultaneous_factor(relative, drawn, min(first.people, second.people))
     shift = np.maximum(first.moves[0] + second.moves[1], first.moves[1] + second.moves[0])
     return CurveDifference(
         first.values - second.values,
@@ -251,7 +257,7 @@ def _used(table: CountTable, lives: list[LifeTable]) -> Array:
     """Interval 1, then those at whose start enough people of both groups are left: (…, K)."""
     intervals, kinds = table.cells.n_intervals, table.cells.n_causes + 1
     remaining = table.cells.size - kinds * np.arange(1, intervals)
-    limit = np.maximum(_FEWEST, _CERTAIN * table.spread_of_remaining(remaining))
+    limit = np.maximum(_FEWEST, _CERTAIN * table.spread_of(remaining))
     pooled = sum(life.at_risk[..., 1:-1] for life in lives)
     later = np.logical_and.accumulate(pooled >= limit, axis=-1)
     return np.concatenate([np.ones((*later.shape[:-1], 1)), later], axis=-1)

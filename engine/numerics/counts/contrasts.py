@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.arrays import Array, Flags
 from engine.core.bands import LEVEL, NORMAL
-from engine.numerics.counts.bands import CurveLimits, allowance, areas
+from engine.numerics.counts.bands import CurveLimits, allowance, areas, check_one_table
 from engine.numerics.counts.curves import CountedCurve
 
 _LEAST = 0.05  # of people, below which a limit of a group leaves no ratio
@@ -70,6 +70,7 @@ def milestones(
     Both curves must come from one table: the public sample of errors is fixed, so that tables of
     equal size would share it.
     """
+    check_one_table(first, second)
     edge = nearest_edge(edges, until)
     moves = [(group.moves[0][..., edge], group.moves[1][..., edge]) for group in (first, second)]
     return _contrast(
@@ -78,7 +79,7 @@ def milestones(
         (first.errors[..., edge, :], second.errors[..., edge, :]),
         moves,
         (np.zeros_like(moves[0][0]), np.zeros_like(moves[0][0])),
-        first.drawn[..., edge] & second.drawn[..., edge],
+        first.follows(edge) & second.follows(edge),
         _LEAST,
     )
 
@@ -96,6 +97,7 @@ def restricted_means(
     ----------
     Royston and Parmar (2013) for the estimand. With noise: derived for this project.
     """
+    check_one_table(first, second)
     edge = nearest_edge(edges, until)
     values, rules, errors, moves = [], [], [], []
     for group in (first, second):
@@ -111,7 +113,7 @@ def restricted_means(
         (errors[0], errors[1]),
         moves,
         (values[0] - rules[0], values[1] - rules[1]),
-        np.asarray(drawn.all(axis=-1)),
+        np.asarray(drawn.all(axis=-1) & first.follows(edge) & second.follows(edge)),
         _LEAST * (edges[edge + 1] - edges[0]),
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.core.arrays import Array, Flags
+from engine.core.arrays import Array, Flags, Indices
 from engine.core.bands import NORMAL
+from engine.numerics.counts import late_entry
 from engine.numerics.counts.bands import (
     CurveLimits,
     Quantile,
@@ -23,6 +25,7 @@ from engine.numerics.counts.life_tables import (
     is_shown,
     life_tables,
     of_group,
+    spread_at_risk,
     whole_at_risk,
 )
 from engine.numerics.counts.tables import CountTable
@@ -60,6 +63,7 @@ class CountedCurve:
     # `HAZARD_OF_LEAVERS` times the others' hazard from then on, and the values if they have that
     # part of it
     dependent: tuple[Array, Array] | None = None
+    ended_by: Indices | None = None  # (…): of groups that count, the one in which fewest are left
 
     def staircase(self, times: Array) -> tuple[Array, Array]:
         """Draw the band's ends, (…, n) each, at times of the follow-up; see `bands.staircase`."""
@@ -72,39 +76,65 @@ class CountedCurve:
         return np.asarray(self.drawn.sum(axis=-1) < self.enough.sum(axis=-1))
 
     @property
+    def first(self) -> Array:
+        """The edge at which the curve begins: (…)."""
+        before = self.limits.before
+        edges = np.asarray(self.edges, dtype=float)
+        return np.asarray(edges[0] if before is None else edges[before])
+
+    @property
     def last(self) -> Array:
         """The last edge that is shown; e_0 where none is: (…)."""
         return np.asarray(np.asarray(self.edges)[self.drawn.sum(axis=-1)], dtype=float)
 
 
 def survival_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
-    """The survival curve of each group."""
-    return [
-        _survival_curve(table, life, g, min_at_risk) for g, life in enumerate(life_tables(table))
-    ]
+    """The survival curve of each group, or the one that is adjusted for groups with weights.
+
+    The adjusted curve Σ w_g S_g is what survival would be if groups had the public shares w_g. It
+    is a functional of the same table, with the errors Σ w_g E_g of one joint sample, and is shown
+    where the curves of all groups are.
+    """
+    lives = life_tables(table, min_at_risk)
+    if table.group_weights:
+        return [_survival_curve(table, lives, table.group_weights, min_at_risk)]
+    shares = np.eye(len(lives)).tolist()
+    return [_survival_curve(table, lives, tuple(share), min_at_risk) for share in shares]
 
 
 def _survival_curve(
-    table: CountTable, life: LifeTable, group: int, min_at_risk: float
+    table: CountTable, lives: Sequence[LifeTable], shares: tuple[float, ...], min_at_risk: float
 ) -> CountedCurve:
-    jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
-    enough = is_shown(table, life, min_at_risk)
-    early = of_group(life.of_early_censoring.survival_gradient, group, table.cells.n_groups)
+    """The sum of groups' curves with such shares; a group without one does not count."""
+    counting = [life for life, share in zip(lives, shares, strict=True) if share]
+    enough_of_each = [is_shown(table, life, min_at_risk) for life in counting]
+    enough = np.logical_and.reduce(enough_of_each)
+    early, late = (
+        [getattr(life, name) for life in lives]
+        for name in ("of_early_censoring", "of_late_censoring")
+    )
+    values, lowest, highest = (
+        _weighted([life.survival for life in each], shares) for each in (lives, early, late)
+    )
+    of_chance, of_noise = _variances(table, lives, shares)
     limits = CurveLimits(
-        life.survival,
-        table.errors(jacobian),
+        values,
+        _errors(table, lives, shares),
         enough,
         _people(table),
-        life.survival_extremes,
-        _growth(table, early, jacobian),
+        (lowest, highest),
+        _growth(_variances(table, early, shares), (of_chance, of_noise)),
+        lives[0].begin,
+        1.0 if table.entries is None else late_entry.STRETCH,
+        table,
     )
     limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
     low, high = limits.monotone(limits.simultaneous_width)
     each_low, each_high = limits.monotone(limits.pointwise_width)
-    at_risk, width = _at_risk(table, life)
+    at_risk, width = _at_risk(table, counting)
     return CountedCurve(
         table.cells.edges,
-        life.survival,
+        values,
         low,
         high,
         each_low,
@@ -112,17 +142,51 @@ def _survival_curve(
         limits.drawn,
         enough,
         True,
-        _noise_share(table, jacobian),
+        _share_of_noise(of_chance, of_noise),
         at_risk,
         width,
         quantile(table.cells.edges, limits, step=table.cells.time_step),
         restricted_mean(table.cells.edges, limits),
         limits,
-        (
-            life.survival_if_leavers_have(HAZARD_OF_LEAVERS),
-            life.survival_if_leavers_have(1 / HAZARD_OF_LEAVERS),
-        ),
+        None if table.entries is not None else _if_leavers_differ(lives, shares),
+        np.stack([each.sum(axis=-1) for each in enough_of_each], axis=-1).argmin(axis=-1),
     )
+
+
+def _weighted(of_groups: Sequence[Array], shares: Sequence[float]) -> Array:
+    """The sum of groups' arrays with shares."""
+    counting = zip(of_groups, shares, strict=True)
+    return np.asarray(sum(share * array for array, share in counting if share))
+
+
+def _if_leavers_differ(lives: Sequence[LifeTable], shares: Sequence[float]) -> tuple[Array, Array]:
+    """Survival if people who are censored have another hazard from then on, above and below."""
+    above, below = (
+        _weighted([life.survival_if_leavers_have(ratio) for life in lives], shares)
+        for ratio in (HAZARD_OF_LEAVERS, 1 / HAZARD_OF_LEAVERS)
+    )
+    return above, below
+
+
+def _jacobian(lives: Sequence[LifeTable], shares: Sequence[float]) -> Array:
+    """∂Σ share S/∂x by the cells of all groups: (…, K, groups, m)."""
+    return np.stack(
+        [share * life.survival_gradient for life, share in zip(lives, shares, strict=True)], axis=-2
+    )
+
+
+def _errors(table: CountTable, lives: Sequence[LifeTable], shares: Sequence[float]) -> Array:
+    if table.entries is not None:
+        return late_entry.errors(table, lives, shares)
+    return table.errors(_jacobian(lives, shares))
+
+
+def _variances(
+    table: CountTable, lives: Sequence[LifeTable], shares: Sequence[float]
+) -> tuple[Array, Array]:
+    if table.entries is not None:
+        return late_entry.variances(table, lives, shares)
+    return table.variances(_jacobian(lives, shares))
 
 
 def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
@@ -143,7 +207,7 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
             each.reshape(*life.counts.shape[:-1], -1)
             for each in (life.incidence, *life.incidence_extremes)
         )
-        growth = _growth(table, early, jacobian)
+        growth = _growth(table.variances(early), table.variances(jacobian))
         together = CurveLimits(
             values,
             table.errors(jacobian),
@@ -157,7 +221,7 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
             [enough & np.logical_and.accumulate(is_settled, axis=-1)] * causes, axis=-1
         )
         together = replace(together, drawn=drawn)
-        (at_risk, width), share = _at_risk(table, life), _noise_share(table, jacobian)
+        (at_risk, width), share = _at_risk(table, [life]), _noise_share(table, jacobian)
         for j in range(causes):
             of_cause = slice(j * intervals, (j + 1) * intervals)
             limits = CurveLimits(
@@ -224,19 +288,22 @@ def _people(table: CountTable) -> float:
     return float(min(table.totals)) * table.n_blocks / table.cells.n_groups
 
 
-def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
-    kinds = life.cells.n_causes + 1
-    remaining = life.cells.size - kinds * np.arange(life.cells.n_intervals + 1)
-    width = NORMAL * table.spread_of_remaining(remaining)
-    return whole_at_risk(life), np.broadcast_to(width, life.at_risk.shape)
+def _at_risk(table: CountTable, lives: Sequence[LifeTable]) -> tuple[Array, Array]:
+    """Whole numbers of people at risk in some groups together, and 95 % of their noise."""
+    width = NORMAL * np.sqrt(len(lives)) * spread_at_risk(table)
+    numbers = np.asarray(sum(whole_at_risk(life) for life in lives))
+    return numbers, np.broadcast_to(width, numbers.shape)
 
 
-def _growth(table: CountTable, early: Array, jacobian: Array) -> Array:
-    """Compute the ratio of standard errors by one gradient to those by another: (…, q)."""
-    of_early, usual = (np.sqrt(np.sum(table.variances(each), axis=0)) for each in (early, jacobian))
-    return np.asarray(of_early / np.maximum(usual, 1e-300))
+def _growth(of_early: tuple[Array, Array], usual: tuple[Array, Array]) -> Array:
+    """Compute the ratio of standard errors of two functionals from their variances: (…, q)."""
+    early, ordinary = (np.sqrt(np.sum(each, axis=0)) for each in (of_early, usual))
+    return np.asarray(early / np.maximum(ordinary, 1e-300))
 
 
 def _noise_share(table: CountTable, jacobian: Array) -> Array:
-    sampling, noise = table.variances(jacobian)
+    return _share_of_noise(*table.variances(jacobian))
+
+
+def _share_of_noise(sampling: Array, noise: Array) -> Array:
     return np.asarray(noise / np.maximum(sampling + noise, 1e-300))

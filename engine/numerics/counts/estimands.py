@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
+from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL, Task
 from engine.core.types import EventFacts
@@ -53,6 +54,8 @@ class CountedEstimand(ABC):
         Whether two groups have an ordinary test beside that of noised counts.
     refinement : float
         Times as many intervals as for one survival curve.
+    takes_entry : bool
+        Whether people may enter late, and groups have weights.
     """
 
     task: ClassVar[Task]
@@ -64,6 +67,7 @@ class CountedEstimand(ABC):
     has_bands: ClassVar[bool] = True
     is_tested: ClassVar[bool] = False
     refinement: ClassVar[float] = 1.0
+    takes_entry: ClassVar[bool] = False
 
     @property
     def start(self) -> float:
@@ -75,17 +79,36 @@ class CountedEstimand(ABC):
         """True if people are followed until something happens to them, and may be in groups."""
         return self.counted is Counted.OUTCOMES
 
+    def check_facts(self, facts: EventFacts) -> None:
+        """Refuse late entry and weights of groups where no errors are derived for them."""
+        if self.takes_entry:
+            return
+        if facts.late_entry:
+            raise InputError(
+                "Only survival curves take late entry: the errors of other curves suppose that "
+                "everybody is observed from the start.",
+                field="entry",
+                hint=f"Choose {SURVIVAL.label.lower()}.",
+            )
+        if facts.group_weights:
+            raise InputError(
+                "Only survival curves are adjusted: bands of several causes hold for one group.",
+                field="group_weights",
+                hint="Leave the weights out: then each group has its own curves.",
+            )
+
     def n_causes(self, facts: EventFacts) -> int:
         """Count the kinds of events that are told apart."""
         return len(facts.causes) if self.tells_causes else 1
 
     def groups(self, facts: EventFacts) -> tuple[str, ...]:
-        """Names of the groups that are compared; empty where there is one."""
+        """Names of the groups that are told apart; empty where there is one."""
         return facts.groups if self.is_followed else ()
 
     def names(self, facts: EventFacts) -> tuple[str, ...]:
         """Names of the curves, group after group; empty where there is one curve."""
-        groups, causes = self.groups(facts), facts.causes if self.n_causes(facts) > 1 else ()
+        groups = () if facts.group_weights else self.groups(facts)
+        causes = facts.causes if self.n_causes(facts) > 1 else ()
         if groups and causes:
             return tuple(f"{group}: {cause}" for group in groups for cause in causes)
         return groups or causes
@@ -95,11 +118,16 @@ class CountedEstimand(ABC):
         return facts.from_unit_time(drawing_grid())
 
     @abstractmethod
-    def curves(self, table: CountTable) -> Array:
-        """The curves of a table on the drawing grid: (…, [functions,] GRID_SIZE)."""
+    def curves(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Array:
+        """The curves of a table on the drawing grid: (…, [functions,] GRID_SIZE).
+
+        Fewer people at risk than `min_at_risk` decide where a curve with late entry begins.
+        """
 
     @abstractmethod
-    def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
+    def exact(
+        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+    ) -> Array:
         """The ordinary curves of people (n,) of one group: ([causes,] GRID_SIZE)."""
 
     def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Sequence[CountedCurve]:
@@ -131,14 +159,21 @@ class SurvivalCurve(CountedEstimand):
     """The share of people to whom nothing has happened yet, of each group."""
 
     task, quantity, falls, is_tested = SURVIVAL, "Share without an event", True, True
+    takes_entry = True
 
-    def curves(self, table: CountTable) -> Array:
-        return _alone(
-            self._drawn(table, np.stack([life.survival for life in life_tables(table)], axis=-2))
-        )
+    def curves(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Array:
+        curves = np.stack([life.survival for life in life_tables(table, min_at_risk)], axis=-2)
+        if table.group_weights:
+            return self._drawn(table, np.asarray(table.group_weights) @ curves)
+        return _alone(self._drawn(table, curves))
 
-    def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
-        return product_limit.kaplan_meier(time, status, self.points(facts), len(facts.causes))[0]
+    def exact(
+        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+    ) -> Array:
+        codes = len(facts.causes)
+        if entry is not None:
+            entry = np.where(entry <= facts.time_low, -np.inf, entry)
+        return product_limit.kaplan_meier(time, status, self.points(facts), codes, entry)[0]
 
     def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
         return survival_curves(table, min_at_risk)
@@ -149,14 +184,16 @@ class CumulativeIncidence(CountedEstimand):
 
     task, quantity, tells_causes = INCIDENCE, "Share with the event", True
 
-    def curves(self, table: CountTable) -> Array:
+    def curves(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Array:
         return _alone(
             self._drawn(
                 table, np.concatenate([life.incidence for life in life_tables(table)], axis=-2)
             )
         )
 
-    def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
+    def exact(
+        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+    ) -> Array:
         return _alone(
             product_limit.aalen_johansen(time, status, self.points(facts), len(facts.causes))
         )
@@ -170,10 +207,12 @@ class DistributionFunction(CountedEstimand):
 
     task, counted, quantity, refinement = DISTRIBUTION, Counted.VALUES, "Share at or below", 1.5
 
-    def curves(self, table: CountTable) -> Array:
+    def curves(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Array:
         return self._drawn(table, distribution(table)[0])
 
-    def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
+    def exact(
+        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+    ) -> Array:
         known = np.sort(np.where(np.isnan(time), -np.inf, time))
         inside = np.minimum(known, facts.time_high)
         return np.searchsorted(inside, self.points(facts), side="right") / len(time)
@@ -191,7 +230,7 @@ class RocCurve(CountedEstimand):
     def points(self, facts: EventFacts) -> Array:
         return drawing_grid()
 
-    def curves(self, table: CountTable) -> Array:
+    def curves(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Array:
         """The broken lines of a table, read off on the drawing grid."""
         lines = roc(table)
         rows = [
@@ -204,7 +243,9 @@ class RocCurve(CountedEstimand):
         ]
         return np.stack(rows).reshape(*lines.false_positive.shape[:-1], -1)
 
-    def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
+    def exact(
+        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+    ) -> Array:
         return product_limit.roc_curve(time, status, self.points(facts))
 
     def roc(self, table: CountTable) -> Roc:

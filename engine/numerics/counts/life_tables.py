@@ -8,6 +8,13 @@ the hazard h = d/W, held to [0, 1],
 W would be Y − c if all c were censored at the start of the interval, and Y if at its end. The
 counts do not tell, and limits allow for both.
 
+Where people enter late (left truncation), a_0 at or before the start and a_k within interval k,
+
+    Y_k = Σ_{j<k} a_j − Σ_{j<k} (d_j + c_j),    W_k = Y_k + a_k/2 − c_k/2,
+
+and W lies between Y − c and Y + a. Where few are there at the start the curve begins at the first
+edge e_b with enough people in every group, and is S(t | no event until e_b).
+
 Gradients count everybody: Y is the sum of all later cells, so that they hold whether the size of a
 group is known or not. With a known total the two ways differ by a constant along the cells, which
 `CountTable` takes off.
@@ -20,7 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.core.arrays import Array, Flags
+from engine.core.arrays import Array, Flags, Indices
 from engine.numerics.counts.cells import Cells
 from engine.numerics.counts.tables import CountTable
 
@@ -36,8 +43,10 @@ class LifeTable:
 
     counts: Array  # (…, m): of outcomes
     cells: Cells
-    # the share of their interval that people censored within it are taken to miss
+    # the share of their interval that people who are censored or enter within it are taken to miss
     unexposed: float = _ACTUARIAL
+    entered: Array | None = None  # (…, K + 2): people by entry; None where all enter at the start
+    begin: Indices | None = None  # (…): intervals before the curve begins; None: it begins at once
 
     @cached_property
     def events(self) -> Array:
@@ -53,17 +62,35 @@ class LifeTable:
     @cached_property
     def at_risk(self) -> Array:
         """Y at the start of each interval, and beyond the last edge: (…, K + 1)."""
-        leaving = np.concatenate(
-            [self.events.sum(axis=-2) + self.censored, self.counts[..., -1:]], axis=-1
-        )
+        leaving = self.events.sum(axis=-2) + self.censored
+        if self.entered is not None:
+            left = np.cumsum(_shifted(leaving), axis=-1)
+            return np.asarray(np.cumsum(self.entered[..., :-1], axis=-1) - left)
+        leaving = np.concatenate([leaving, self.counts[..., -1:]], axis=-1)
         return np.asarray(np.cumsum(leaving[..., ::-1], axis=-1)[..., ::-1])
+
+    @cached_property
+    def exposed(self) -> Array:
+        """W: (…, K)."""
+        exposed = self.at_risk[..., :-1] - self.unexposed * self.censored
+        if self.entered is None:
+            return np.asarray(exposed)
+        return np.asarray(exposed + (1 - self.unexposed) * self.entered[..., 1:-1])
+
+    @cached_property
+    def follows(self) -> Flags | None:
+        """True for intervals after the curve begins: (…, K) of bool; None if it does at once."""
+        if self.begin is None:
+            return None
+        return np.asarray(np.arange(self.cells.n_intervals) >= self.begin[..., None])
 
     @cached_property
     def hazards(self) -> Array:
         """H by cause, together at most 1: (…, J, K)."""
-        exposed = self.at_risk[..., :-1] - self.unexposed * self.censored
+        exposed = self.exposed
+        is_used = exposed > 0 if self.follows is None else (exposed > 0) & self.follows
         with np.errstate(divide="ignore", invalid="ignore"):
-            each = np.where((exposed > 0)[..., None, :], self.events / exposed[..., None, :], 0.0)
+            each = np.where(is_used[..., None, :], self.events / exposed[..., None, :], 0.0)
             total = each.sum(axis=-2, keepdims=True)
             return np.where(total > 1, each / total, each)
 
@@ -86,12 +113,12 @@ class LifeTable:
 
     @cached_property
     def of_early_censoring(self) -> LifeTable:
-        """If all are censored at the start of their interval: fewest people at risk."""
+        """If all leave at the start of their interval and enter at its end: fewest at risk."""
         return replace(self, unexposed=1.0)
 
     @cached_property
     def of_late_censoring(self) -> LifeTable:
-        """If all are censored at its end."""
+        """If all are censored at its end and enter at its start."""
         return replace(self, unexposed=0.0)
 
     @cached_property
@@ -142,14 +169,35 @@ class LifeTable:
     @cached_property
     def survival_gradient(self) -> Array:
         """∂S_k/∂x: (…, K, m), with W held to 2 or more and d to W − 1 or less."""
-        exposed, events = self._held
-        rest = exposed - events
-        of_events = -1 / rest
-        of_exposed = events / (exposed * rest)
+        of_events, of_exposed = self._slopes
         steps = (
             of_events[..., None] * self.marks[0].sum(axis=0) + of_exposed[..., None] * self.marks[1]
         )
         return np.asarray(self.survival[..., None] * np.cumsum(steps, axis=-2))
+
+    @cached_property
+    def entry_gradient(self) -> Array:
+        """∂S_k/∂a: (…, K, K + 2)."""
+        intervals = self.cells.n_intervals
+        k, j = np.arange(intervals)[:, None], np.arange(intervals + 2)
+        marks = (j <= k) + (1 - self.unexposed) * (j == k + 1)
+        steps = self._slopes[1][..., None] * marks
+        return np.asarray(self.survival[..., None] * np.cumsum(steps, axis=-2))
+
+    @cached_property
+    def increments(self) -> Array:
+        """Standard deviation of each step of log S by chance, √(d/(W(W − d))): (…, K)."""
+        return np.asarray(np.sqrt(np.maximum(self._slopes[1], 0.0)))
+
+    @cached_property
+    def _slopes(self) -> tuple[Array, Array]:
+        """∂ log(1 − d/W) by d and by W: (…, K) each."""
+        exposed, events = self._held
+        rest = exposed - events
+        of_events, of_exposed = -1 / rest, events / (exposed * rest)
+        if self.follows is None:
+            return of_events, of_exposed
+        return np.where(self.follows, of_events, 0.0), np.where(self.follows, of_exposed, 0.0)
 
     @cached_property
     def incidence_gradient(self) -> Array:
@@ -171,16 +219,20 @@ class LifeTable:
 
     @cached_property
     def at_risk_gradient(self) -> Array:
-        """∂Y_k/∂x, 1 for every cell that comes later: (K + 1, m)."""
+        """∂Y_k/∂x: (K + 1, m).
+
+        1 for every cell that comes later; where people enter late −1 for every earlier one.
+        """
         intervals = self.cells.n_intervals
         interval = np.concatenate(
             [np.tile(np.arange(intervals), self.cells.n_causes + 1), [intervals]]
         )
-        return np.asarray(interval >= np.arange(intervals + 1)[:, None], dtype=float)
+        is_later = interval >= np.arange(intervals + 1)[:, None]
+        return np.asarray(is_later, dtype=float) - (self.entered is not None)
 
     @property
     def _held(self) -> tuple[Array, Array]:
-        exposed = np.maximum(self.at_risk[..., :-1] - self.unexposed * self.censored, _FLOOR)
+        exposed = np.maximum(self.exposed, _FLOOR)
         return exposed, np.minimum(self.events.sum(axis=-2), exposed - 1)
 
     @cached_property
@@ -206,22 +258,59 @@ def _incidence(hazards: Array) -> Array:
     return np.asarray(np.cumsum(_before(_survival(hazards))[..., None, :] * hazards, axis=-1))
 
 
-def life_tables(table: CountTable) -> list[LifeTable]:
-    """The life table of every group of a released table."""
-    return [LifeTable(table.estimated[..., g, :], table.cells) for g in range(table.cells.n_groups)]
+def _shifted(steps: Array) -> Array:
+    """0, and the steps after it: (…, K + 1)."""
+    return np.concatenate([np.zeros_like(steps[..., :1]), steps], axis=-1)
+
+
+def life_tables(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[LifeTable]:
+    """The life table of every group of a released table.
+
+    Where people enter late all begin at one edge: the first with enough people in every group.
+    """
+    counts, groups = table.estimated, range(table.cells.n_groups)
+    if table.entries is None:
+        return [LifeTable(counts[..., g, :], table.cells) for g in groups]
+    entered = table.entries.estimated
+    lives = [LifeTable(counts[..., g, :], table.cells, entered=entered[..., g, :]) for g in groups]
+    limit = _least(table, min_at_risk)[:-1]
+    enough = np.logical_and.reduce([life.at_risk[..., :-1] >= limit for life in lives])
+    begin = np.asarray(enough.argmax(axis=-1))
+    return [replace(life, begin=begin) for life in lives]
+
+
+def _least(table: CountTable, min_at_risk: float) -> Array:
+    """The fewest people at risk at each edge e_0 … e_K that are enough: (K + 1,).
+
+    `min_at_risk`, or three standard deviations of the noise in their number if that is more.
+    """
+    return np.asarray(np.maximum(min_at_risk, _CERTAIN * spread_at_risk(table)))
+
+
+def spread_at_risk(table: CountTable) -> Array:
+    """Standard deviation of noise in the people at risk at each edge e_0 … e_K: (K + 1,).
+
+    They are the sum of all later cells; where people enter late, entries less exits so far.
+    """
+    edge = np.arange(table.cells.n_intervals + 1)
+    passed = (table.cells.n_causes + 1) * edge
+    if table.entries is None:
+        return table.spread_of(table.cells.size - passed)
+    return np.hypot(table.spread_of(passed), table.entries.spread_of(edge + 1))
 
 
 def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN) -> Flags:
     """True for intervals that are drawn: those before too few are left, by the noisy counts.
 
     Interval k is, while the estimated number at risk at its end is `min_at_risk` or more, and three
-    standard deviations of its noise or more. True counts are never compared with a limit: that
-    would break the guarantee.
+    standard deviations of its noise or more. Intervals before the curve begins count as drawn, if
+    any after them is. True counts are never compared with a limit: that would break the guarantee.
     """
-    intervals, kinds = life.cells.n_intervals, life.cells.n_causes + 1
-    remaining = life.cells.size - kinds * np.arange(1, intervals + 1)
-    limit = np.maximum(min_at_risk, _CERTAIN * table.spread_of_remaining(remaining))
-    return np.asarray(np.logical_and.accumulate(life.at_risk[..., 1:] >= limit, axis=-1))
+    is_enough = life.at_risk[..., 1:] >= _least(table, min_at_risk)[1:]
+    if life.begin is None or life.follows is None:
+        return np.asarray(np.logical_and.accumulate(is_enough, axis=-1))
+    drawn = np.logical_and.accumulate(is_enough | ~life.follows, axis=-1)
+    return np.asarray(drawn & (drawn & life.follows).any(axis=-1, keepdims=True))
 
 
 def of_group(gradient: Array, group: int, n_groups: int) -> Array:
@@ -235,8 +324,10 @@ def whole_at_risk(life: LifeTable) -> Array:
     """Numbers at risk as whole numbers that fall: (…, K + 1).
 
     Estimated counts in order of time are summed and rounded, so that every cell is within 1 of its
-    estimate and all add up to the whole number of people.
+    estimate and all add up to the whole number of people. Where people enter late numbers may rise.
     """
+    if life.entered is not None:
+        return np.maximum(np.floor(life.at_risk + 0.5), 0.0)
     leaving = np.cumsum(whole_cells(life), axis=-1)
     kinds = life.cells.n_causes + 1
     starts = np.concatenate(

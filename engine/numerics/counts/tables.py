@@ -24,10 +24,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from engine.core.arrays import Array, Indices
-from engine.numerics.counts.cells import Cells
+from engine.numerics.counts.cells import Cells, EntryCells
 
 SAMPLES = 1000  # columns of the public sample of errors
 _SEED = 20270
+_COMPARED = 2  # groups of a comparison
 _SILENT = 1e-3  # discrete noise of a smaller scale is 0 but once in e^1000 draws
 
 
@@ -50,6 +51,19 @@ class CountTable:
     scales: tuple[float, ...]  # scale of the discrete Laplace noise of every site; 0 without noise
     weights: tuple[float, ...] = (1.0,)  # what each site's counts were multiplied by
     spread: float = 1.0  # Σ w_s² n_s / Σ w_s n_s: 1 where all people count once
+    # what each group counts in one adjusted curve; empty where every group has a curve of its own
+    group_weights: tuple[float, ...] = ()
+    entries: CountTable | None = None  # the same people by when they entered, where some do late
+
+    @property
+    def is_compared(self) -> bool:
+        """True if two groups have a curve each."""
+        return self.cells.n_groups == _COMPARED and not self.group_weights
+
+    @property
+    def is_tested(self) -> bool:
+        """True if two groups can be tested: not where people enter late, whom no test counts."""
+        return self.is_compared and self.entries is None
 
     @property
     def n_blocks(self) -> int:
@@ -89,6 +103,16 @@ class CountTable:
         total = np.asarray(self.totals)[:, None]
         return np.asarray((self._blocks(self.estimated) + 0.5) / (total + self.block_size / 2))
 
+    def picked(self, *index: int | slice) -> CountTable:
+        """Keep some of the repeats and draws: those at an index of the axes before groups."""
+        entries = None if self.entries is None else self.entries.picked(*index)
+        return replace(self, noisy=self.noisy[index], entries=entries)
+
+    def without_noise(self) -> CountTable:
+        """The same table of counts to which no noise was added."""
+        entries = None if self.entries is None else self.entries.without_noise()
+        return replace(self, scales=(0.0,) * len(self.scales), entries=entries)
+
     def group(self, index: int) -> CountTable:
         """The table of one group whose size is public, or that is the only one."""
         return replace(
@@ -96,6 +120,8 @@ class CountTable:
             cells=replace(self.cells, n_groups=1),
             noisy=self.noisy[..., index : index + 1, :],
             totals=(self.totals[index],),
+            group_weights=(),
+            entries=None if self.entries is None else self.entries.group(index),
         )
 
     def variances(self, jacobian: Array) -> tuple[Array, Array]:
@@ -116,22 +142,34 @@ class CountTable:
 
         The jacobian (…, q, groups, m) is taken at the estimated counts.
         """
-        normal, noise = _sample(self.n_blocks, self.block_size, self.weights, self.scales)
+        normal, _ = self._sample
         by_block = self._blocks(jacobian)
-        out = np.zeros((*jacobian.shape[:-2], SAMPLES))
+        out = self.noise_errors(jacobian)
         for b, total in enumerate(self.totals):
             rows, shares = by_block[..., b, :], self.shares[..., b, :]
             centred = rows - (rows @ shares[..., None])
             out += (centred * np.sqrt(self.spread * total * shares)[..., None, :]) @ normal[b]
-            out += rows @ noise[b]
         return out
 
-    def spread_of_remaining(self, n_remaining: Indices) -> Array:
+    def noise_errors(self, jacobian: Array) -> Array:
+        """Draw the part of `errors` that is noise: (…, q, SAMPLES)."""
+        _, noise = self._sample
+        by_block = self._blocks(jacobian)
+        return np.asarray(
+            sum((by_block[..., b, :] @ noise[b] for b in range(self.n_blocks)), np.zeros(()))
+        )
+
+    @property
+    def _sample(self) -> tuple[Array, Array]:
+        stream = int(isinstance(self.cells, EntryCells))
+        return _sample(self.n_blocks, self.block_size, self.weights, self.scales, stream)
+
+    def spread_of(self, n_cells: Indices) -> Array:
         """Standard deviation that noise gives the people in some cells of a block.
 
         √(τ² q(m − q)/m) for q of the m cells of a block whose total is known.
         """
-        q, m = np.asarray(n_remaining), self.block_size
+        q, m = np.asarray(n_cells), self.block_size
         return np.asarray(np.sqrt(self.noise_variance * q * (m - q) / m))
 
     def _blocks(self, by_group: Array) -> Array:
@@ -162,15 +200,21 @@ def projected(noisy: Array, total: float) -> Array:
 
 @lru_cache(maxsize=32)
 def _sample(
-    n_blocks: int, block_size: int, weights: tuple[float, ...], scales: tuple[float, ...]
+    n_blocks: int,
+    block_size: int,
+    weights: tuple[float, ...],
+    scales: tuple[float, ...],
+    stream: int,
 ) -> tuple[Array, Array]:
     """Normal numbers and noise of every cell, (blocks, cells, SAMPLES) each; noise has mean 0.
+
+    Tables of the same people have streams of their own, so that their noises are independent.
 
     Sites with the same noise are drawn together: a sum of M discrete Laplace variables is the
     difference of two negative binomial ones.
     """
     shape = (n_blocks, block_size, SAMPLES)
-    rng = np.random.default_rng((_SEED, n_blocks, block_size))
+    rng = np.random.default_rng((_SEED, n_blocks, block_size, *(stream,) * bool(stream)))
     normal, standard = rng.standard_normal(shape), rng.laplace(size=shape)
     noise = np.zeros(shape)
     for (weight, scale), sites in Counter(zip(weights, scales, strict=True)).items():

@@ -88,17 +88,19 @@ class CountingAnswer(Simulated):
     @property
     def has_groups(self) -> bool:
         """True if two groups are compared."""
-        return self.table is not None and self.table.cells.n_groups > 1
+        return self.table is not None and self.table.is_compared
 
     @cached_property
     def test(self) -> LogRank | None:
-        """The log-rank test of the first release."""
-        return log_rank(self.table) if self.has_groups and self.table is not None else None
+        """The log-rank test of the first release; none where people enter late."""
+        is_tested = self.table is not None and self.table.is_tested
+        return log_rank(self.table) if is_tested and self.table is not None else None
 
     @cached_property
     def hazard_ratio(self) -> HazardRatio | None:
         """The ratio of hazards of both groups, supposing that it is the same at all times."""
-        return hazard_ratio(self.table) if self.has_groups and self.table is not None else None
+        is_tested = self.table is not None and self.table.is_tested
+        return hazard_ratio(self.table) if is_tested and self.table is not None else None
 
     @cached_property
     def contrasts(self) -> Contrasts | None:
@@ -144,7 +146,8 @@ def counting_over_budgets(
     data = studies.data_on_screen(source, seed)
     ordinary = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
-    if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
+    if _is_tested(data, mechanism):
+        assert data.group is not None
         test = product_limit.log_rank(
             data.time[0],
             data.status[0],
@@ -177,7 +180,7 @@ def _picture(
         budget=budget,
         times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
-        table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
+        table=None if released is None else released.picked(0, 0),
         releases=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=ordinary,
         ordinary_test=ordinary_test,
@@ -188,6 +191,17 @@ def _picture(
         tuning=estimate.tuning[0],
         verdict=plan.verdict,
         min_at_risk=mechanism.least_at_risk,
+    )
+
+
+def _is_tested(data: EventData, mechanism: NoisyCounts) -> bool:
+    """True if there is an ordinary log-rank test of the data: of two groups from the start."""
+    facts, is_of_two = data.facts, len(data.facts.groups) == 2 and data.group is not None
+    return (
+        is_of_two
+        and mechanism.estimand.is_tested
+        and not facts.group_weights
+        and not facts.late_entry
     )
 
 
@@ -260,7 +274,7 @@ def counting_study(study: Study[EventData], repeats: int = 400) -> CountingStudy
             data, [budgets], 1, generator(study.seed, NOISE_STREAM, 2 + block)
         )
         table = estimate.released[0]
-        counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
+        counted.append(_counted(data, table.picked(slice(None), 0), mechanism))
     covered, at_edges, edges_drawn, rejected, ordinary = (
         np.concatenate(parts) for parts in zip(*counted, strict=True)
     )
@@ -294,15 +308,20 @@ def _counted(
     covered, at_edges, edges_drawn = np.ones(data.n_repeats), np.zeros(data.n_repeats), 0.0
     for j, curve in enumerate(curves):
         low, high = curve.staircase(times)
-        inside = (low - 1e-9 <= truth[0][j]) & (truth[0][j] <= high + 1e-9)
+        begin = np.broadcast_to(curve.first, (data.n_repeats,))[:, None]
+        until = np.interp(begin, [facts.time_low, *times], [1.0, *truth[0][j]])
+        is_early = (times <= begin, np.asarray(curve.edges[1:]) <= begin)
+        there = [
+            np.where(early, 1.0, each[j] / until) if curve.falls else each[j]
+            for early, each in zip(is_early, truth, strict=True)
+        ]
+        inside = (low - 1e-9 <= there[0]) & (there[0] <= high + 1e-9)
         covered = covered * (inside | (times > curve.last[:, None])).all(axis=1)
-        holds = (curve.pointwise_low - 1e-9 <= truth[1][j]) & (
-            truth[1][j] <= curve.pointwise_high + 1e-9
-        )
+        holds = (curve.pointwise_low - 1e-9 <= there[1]) & (there[1] <= curve.pointwise_high + 1e-9)
         at_edges = at_edges + (holds & curve.drawn).sum(axis=1)
         edges_drawn = edges_drawn + curve.drawn.sum(axis=1)
     nothing = np.full(data.n_repeats, np.nan)
-    if table.cells.n_groups == 1 or not estimand.is_tested or data.group is None:
+    if not _is_tested(data, mechanism) or data.group is None:
         return covered, at_edges, np.asarray(edges_drawn), nothing, nothing
     ordinary = [
         product_limit.log_rank(time, status, group, len(facts.causes), facts.time_high)[1]
@@ -355,9 +374,13 @@ def power_of_test(
 ) -> Power:
     """Find the fewest of some numbers of people for a log-rank test, with and without noise."""
     facts = study.source.facts
-    if not (isinstance(facts, EventFacts) and facts.groups):
+    if not (isinstance(facts, EventFacts) and facts.groups) or (
+        facts.group_weights or facts.late_entry
+    ):
         raise InputError(
-            "A test compares two groups.", field="comparison", hint="Choose data with two groups."
+            "A test compares two groups of people who are observed from the start.",
+            field="comparison",
+            hint="Choose data with two groups, without late entry.",
         )
     shares = []
     for k, n in enumerate(people):

@@ -29,7 +29,7 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
     columns: dict[str, list[Any]] = {_axis_name(answer): plain(answer.times)}
     for k, name in enumerate(answer.names):
         shade, suffix = _ROLES[k % len(_ROLES)], f", {name}" if name else ""
-        until = answer.times <= _last(answer, k) + 1e-9
+        until = (answer.times <= _last(answer, k) + 1e-9) & (answer.times >= _first(answer, k))
         if with_releases:
             others = [_until(each[k], until) for each in answer.releases[1:8]]
             data.append(
@@ -109,6 +109,11 @@ def _last(answer: CountingAnswer, k: int) -> float:
     return float(answer.curves[k].last) if answer.curves else float(answer.times[-1])
 
 
+def _first(answer: CountingAnswer, k: int) -> float:
+    """Return the beginning of the k-th curve."""
+    return float(answer.curves[k].first) if answer.curves else float(answer.times[0])
+
+
 def _until(values: Array, drawn: Flags) -> list[Any]:
     return plain(np.where(drawn, values, np.nan))
 
@@ -116,7 +121,8 @@ def _until(values: Array, drawn: Flags) -> list[Any]:
 def _band(counted: CountedCurve, shade: str, suffix: str) -> Spec:
     """Draw the band as steps: each interval has a lower and an upper side."""
     count = int(counted.drawn.sum())
-    edges = np.repeat(np.asarray(counted.edges[: count + 1]), 2)[1:-1]  # both ends of each interval
+    begin = 0 if counted.limits.before is None else int(counted.limits.before)
+    edges = np.repeat(np.asarray(counted.edges[begin : count + 1]), 2)[1:-1]  # ends of intervals
     middle = (edges[::2] + edges[1::2]) / 2
     low, high = (np.repeat(side, 2) for side in counted.staircase(middle))
     return traces.filled(

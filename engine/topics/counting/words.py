@@ -78,6 +78,7 @@ def band(answer: CountingAnswer) -> str:
             None,
             (
                 text,
+                counts.begins_late(answer.curves, answer.facts),
                 counts.too_few(answer.curves, answer.facts),
                 counts.censoring(answer.curves, answer.facts),
             ),
@@ -115,6 +116,14 @@ def counted(answer: CountingAnswer) -> str:
         return ""
     cells = table.cells.size * table.cells.n_groups
     noise = number(ROUNDED_NORMAL * math.sqrt(table.noise_variance))
+    if table.entries is not None:
+        entered = table.entries.cells.size * table.cells.n_groups
+        more = number(ROUNDED_NORMAL * math.sqrt(table.entries.noise_variance))
+        return (
+            f"Each person is in one of {cells} cells by exit and in one of {entered} by entry. "
+            f"Each count gets random noise: about ± {noise} people by exit and ± {more} by entry "
+            "(95 %). All else follows from the noised counts."
+        )
     return (
         f"Each person is in one of {cells} cells: when, and how. Each count gets random noise "
         f"of about ± {noise} people (95 %). All else follows from the noised counts."
@@ -146,7 +155,7 @@ def at_risk(answer: CountingAnswer) -> str:
 
 def test(answer: CountingAnswer) -> str:
     if answer.test is None:
-        return ""
+        return _contrasts(answer)
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
     text = (
         f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
@@ -155,16 +164,19 @@ def test(answer: CountingAnswer) -> str:
     ).rstrip()
     if answer.hazard_ratio is not None:
         text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
-    if answer.contrasts is not None:
-        text += " " + counts.contrasts(
-            answer.contrasts, answer.curves[0], answer.names, answer.facts
-        )
+    text = f"{text} {_contrasts(answer)}".rstrip()
     if answer.ordinary_test is not None:
         text += (
             f" The ordinary test of the same {answer.facts.people}: p "
             f"{_p(answer.ordinary_test[1])}."
         )
     return text
+
+
+def _contrasts(answer: CountingAnswer) -> str:
+    if answer.contrasts is None:
+        return ""
+    return counts.contrasts(answer.contrasts, answer.curves[0], answer.names, answer.facts)
 
 
 def _p(p: float) -> str:
@@ -241,3 +253,11 @@ def table(answer: CountingAnswer) -> dict[str, list[Any]]:
     noised = answer.table
     assert noised is not None
     return counts.count_columns(noised, answer.facts)
+
+
+def entries(answer: CountingAnswer) -> dict[str, list[Any]]:
+    """Tabulate the released entries; empty where nobody enters late."""
+    noised = answer.table
+    if noised is None or noised.entries is None:
+        return {}
+    return counts.entry_columns(noised.entries, answer.facts)

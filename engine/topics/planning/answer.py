@@ -18,9 +18,10 @@ import numpy as np
 
 from engine.core.errors import InputError, brief
 from engine.core.tasks import MEAN_FUNCTION, UNIVARIATE_MEAN
-from engine.core.types import Array, Budget, PublicFacts, Spend
+from engine.core.types import Array, Budget, EventFacts, PublicFacts, Spend
 from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
+from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
@@ -28,6 +29,7 @@ from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, totals
 from engine.sources import Source
 from engine.sources.twin import Twin
+from engine.sources.twins import EventStandIn, EventTwin
 from engine.topics.mean.answer import MAX_READINGS
 from engine.topics.planning.beyond import Beyond, beyond
 
@@ -132,8 +134,12 @@ class PlannedStudy:
 
 
 def _stand_in(source: Source[Any], mechanism: Mechanism) -> Source[Any]:
-    """Return a twin of curves that are real."""
-    source.facts.check_stated()
+    """Return a twin of people who are real."""
+    facts = source.facts
+    facts.check_stated()
+    if isinstance(facts, EventFacts) and isinstance(mechanism, NoisyCounts):
+        twin_of_events = EventTwin.of(facts, source.sizes, mechanism.estimand)
+        return EventStandIn(twin=twin_of_events)
     twin = Twin.of(source.facts, source.sizes)
     if not mechanism.tasks & twin.tasks:
         raise InputError(

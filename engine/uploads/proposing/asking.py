@@ -25,7 +25,16 @@ from engine.uploads.proposing.roles import (
     meaning_of,
     words_for_missing,
 )
-from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, LineOwner, Order, Reading
+from engine.uploads.reading_of_files import (
+    DAY,
+    EACH_START,
+    FIRST,
+    Column,
+    Kind,
+    LineOwner,
+    Order,
+    Reading,
+)
 
 _OFFERED = 8  # columns, or texts
 _KNOWN_PARTS = {"interval", "slot", "period", "hour", "minute", "hh", "clock"}  # of a day
@@ -82,6 +91,9 @@ def gaps_of(look: Inspection, roles: Roles, reading: Reading, beginning: str) ->
         and ("start" not in reading.columns)
     ):
         yield _on_role(look, roles, "start", reading.person)
+    start = reading.columns.get("start")
+    if start is not None and start.kind is not Kind.DATE and start.counted != EACH_START:
+        yield _on_starts(look, roles, start)
     for role, column in reading.columns.items():
         if column.kind is Kind.DATE and column.order is Order.UNSTATED:
             yield _on_order(look, roles, role, column)
@@ -234,6 +246,32 @@ def _is_event(name: str, text: str) -> bool:
         usual.NO_EVENTS
     )
     return not says_censored(name, text) and (is_of_censoring or is_event)
+
+
+def _on_starts(look: Inspection, roles: Roles, start: Column) -> Question:
+    """Return the question what numbers of starts are, which only the holder can know."""
+    numbers = np.nan_to_num(look.columns[roles.single["start"][0]].numbers(look.decimal))
+    later = int((numbers != 0).sum())
+    entry: dict[str, Any] = {"name": look.raw(roles.single["start"][0]), "kind": start.kind.value}
+    options = [
+        ReadingOption(
+            "Late entry: when observation began, while time counts from 0",
+            {"columns": {"start": None, "entry": entry}},
+        ),
+        ReadingOption(
+            "Time since start: each person’s time counts from their first start",
+            {"columns": {"start": {"from": EACH_START}}},
+        ),
+    ]
+    return Question(
+        field="columns.start.from",
+        question=f"What are the numbers of “{shortened(start.name)}”?",
+        options=tuple(options if later else reversed(options))
+        if start.kind is Kind.NUMBER
+        else tuple(options[:1]),
+        evidence=f"{counted(later, 'cell')} of {len(numbers):,} differ from 0.",
+        words=f'"entry" in place of "start", or "from": "{EACH_START}" of “start”',
+    )
 
 
 def _on_order(look: Inspection, roles: Roles, role: str, column: Column) -> Question:

@@ -585,18 +585,15 @@ def _of_events(look: Inspection, kind: FileKind) -> Roles:
     if main is not None:
         single["time"] = (str(main),)
     if kind is FileKind.OUTCOMES and main is not None:
-        single |= _starts(look, free, str(main), _ids(look, (str(main),)))
+        single |= _starts(look, free, str(main))
     return Roles(kind, single)
 
 
-def _starts(
-    look: Inspection, free: Mapping[str, str], end: str, ids: Ids | None
-) -> dict[str, tuple[str, ...]]:
+def _starts(look: Inspection, free: Mapping[str, str], end: str) -> dict[str, tuple[str, ...]]:
     """Return where a person's own time begins, and where they came under observation.
 
-    A date at which time begins is a start, and so is the number at which each of several intervals
-    of a person begins. The number at which a person's only interval begins is an entry, unless it
-    is 0 for everybody: time is not counted from there.
+    A date at which time begins is a start, and so is a number, of which it is asked what it is. A
+    column that is stated as the entry is one.
     """
     alike = {
         name: column
@@ -607,15 +604,9 @@ def _starts(
     }
     named = look.choices.get("start") or first_of(usual.START, alike)
     late = look.choices.get("entry") or first_of(usual.ENTRY, alike)
-    roles: dict[str, tuple[str, ...]] = {}
-    if named:
-        content = look.columns[str(named)]
-        is_start = (
-            look.kind(str(named)) is look.kind(end) is Kind.DATE
-            or not np.nan_to_num(content.numbers(look.decimal)).any()
-            or (ids is not None and ids.repeats and plain_name(str(named)) not in usual.ENTRY)
-        )
-        roles["start" if is_start else "entry"] = (str(named),)
+    if not named and "entry" not in look.choices and look.kind(end) is not Kind.DATE:
+        named = late  # numbers by their name alone: asked about as well
+    roles: dict[str, tuple[str, ...]] = {"start": (str(named),)} if named else {}
     if late and late != named:
         roles["entry"] = (str(late),)
     return roles

@@ -11,6 +11,7 @@ import streamlit as st
 
 from engine import questions
 from engine.answers import card as answers_card
+from engine.answers.survival import card as counts_card
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
@@ -38,6 +39,7 @@ from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import share
+from pages.shared.cards import survival as survival_cards
 from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
@@ -51,6 +53,7 @@ _FILES = {
     "release.html": ("Report (HTML)", "text/html", ":material/article:"),
     "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
     "counts.csv": ("Noised counts (CSV)", "text/csv", ":material/table:"),
+    "entries.csv": ("Noised entries (CSV)", "text/csv", ":material/login:"),
     "at_risk.csv": ("Numbers at risk (CSV)", "text/csv", ":material/groups:"),
     "time_in_range.csv": ("Time in range (CSV)", "text/csv", ":material/stacked_bar_chart:"),
     "by_time.csv": ("Time in range by time (CSV)", "text/csv", ":material/stacked_bar_chart:"),
@@ -800,6 +803,10 @@ def _picture(release: Published, suffix: str) -> None:
 
 def _answers(release: Published, suffix: str) -> None:
     """Show the answers of the released curve, from its card alone."""
+    if counts_card.is_of_counts(release.card):
+        with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:
+            if is_open:
+                survival_cards.table(counts_card.read(release.card))
     if "answers" not in release.card:
         return
     with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:

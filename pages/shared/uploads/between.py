@@ -221,6 +221,24 @@ def _group_sizes(groups: Sequence[str]) -> None:
             fields.number(
                 f"People in {plain(shortened(name))}", "e.g. 120", f"event_size_{k}", is_whole=True
             )
+        _group_weights(groups)
+
+
+def _group_weights(groups: Sequence[str]) -> None:
+    """Ask for the weights of groups in one adjusted curve, if one is wanted."""
+    if st.toggle(
+        "One survival curve, adjusted for the groups",
+        key="upload_event_adjusted",
+        help="As if each group had a stated share, such as in a standard population. It ends with "
+        "the group in which fewest people are left. Without it each group has a curve.",
+    ):
+        for k, name in enumerate(groups):
+            fields.number(
+                f"Weight of {plain(shortened(name))}",
+                "e.g. 0.25",
+                f"event_weight_{k}",
+                "A share from outside the file. All together make 1.",
+            )
 
 
 def _ask_curves(current: Draft, is_typed: bool) -> None:

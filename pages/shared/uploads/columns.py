@@ -114,7 +114,7 @@ def stated(task: str) -> dict[str, Any]:
 def _keys(task: str) -> dict[str, str]:
     """Return the keys of all choices of columns, by role."""
     is_of_rows = TASKS[task].data is DataType.RECORDS
-    roles = ("id", "time", "value", "status", "start", "group", "covariates")
+    roles = ("id", "time", "value", "status", "start", "entry", "group", "covariates")
     return {
         **{role: f"upload_role_{role}" for role in roles},
         **({"value": "rows_response", "features": f"rows_features_{task}"} if is_of_rows else {}),
@@ -170,6 +170,13 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
                 keys["start"],
                 "For files with dates, and with several intervals of a person: times go from "
                 "the first start to the last end.",
+            )
+            _choice(
+                "Entry",
+                [_NONE, *header],
+                now.get("entry", _NONE),
+                keys["entry"],
+                "Late entry: when observation began, if that is after a person’s own time began.",
             )
     if TASKS[task].data is DataType.RECORDS:
         _features(task, header, now)

@@ -16,6 +16,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, conjunction
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.release.request import stated_of
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import StatedLaw
@@ -141,6 +142,7 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
     if isinstance(observations, EventTable) and isinstance(facts, EventFacts):
         people = UploadEvents(events=observations, declared=facts, reading=current.reading)
         people.check_sizes()
+        ESTIMANDS[task].check_facts(facts)
         if not people.serves(task):
             raise InputError(
                 "Incidences are those of several causes, and one event was stated.",

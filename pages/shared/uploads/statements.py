@@ -18,7 +18,7 @@ from engine.uploads.design import StatedDesign, StatedLaw, numbers_in
 from engine.uploads.events import EventColumns, EventTable, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.looking import proposed, sequence
-from engine.uploads.reading_of_files import Reading
+from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.records import event_columns
 from engine.uploads.rows import RowTable
 from engine.uploads.units import same_unit, unit_in_name
@@ -161,12 +161,17 @@ def words_of(current: Draft) -> dict[str, Any]:
 def _of_events(columns: EventColumns, reading: Reading) -> PublicFacts:
     outcomes = columns.counted is Counted.OUTCOMES
     words = {**_nouns(OF_TIMES), **_nouns(OF_PEOPLE)}
-    if outcomes and "start" in reading.columns and not words["time_unit"]:
+    is_of_dates = outcomes and reading.columns["time"].kind is Kind.DATE
+    if is_of_dates and "start" in reading.columns and not words["time_unit"]:
         words["time_unit"] = "days"
     sizes: tuple[int, ...] = ()
     if columns.groups and draft.answered("upload_event_sizes_public"):
         stated = [number_of(f"event_size_{k}", True) for k in range(len(columns.groups))]
         sizes = tuple(0 if size is None or math.isnan(size) else int(size) for size in stated)
+    weights: tuple[float, ...] = ()
+    if sizes and draft.answered("upload_event_adjusted"):
+        typed = [number_of(f"event_weight_{k}") for k in range(len(columns.groups))]
+        weights = tuple(math.nan if weight is None else weight for weight in typed)
     return declare_events(
         0.0 if outcomes else number_of("time_low"),
         number_of("time_high"),
@@ -175,6 +180,7 @@ def _of_events(columns: EventColumns, reading: Reading) -> PublicFacts:
         list_of("event_edges"),
         sizes,
         number_of("time_step") if outcomes else None,
+        weights,
         **words,
     )
 
