@@ -350,7 +350,9 @@ function paintCurves(S) {                 // new data, size, theme or game
   S.floors = speedy(S) ? S.asked.floors : S.limits.map(limit => -limit);
   S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 7));
   const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
-  const left = 30 + Math.max(...texts.map(text => wide(S, text)));
+  const titled = Math.max(...[['#main', value.label], ['#difference', speedy(S) ? S.asked.panel : S.data.difference]]
+    .map(([id, title]) => inHeight(S, title, S.q(id).clientHeight).length));
+  const left = 14 + LINE * titled + Math.max(...texts.map(text => wide(S, text)));
   const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release === words.mean ? '' : words.release, names ? names[1] : words.curves];
   const others = [names ? names[0] : words.unpublished, names ? names[1] : words.moved];   // of a release that is none, of a pull
   const wider = (one, other) => wide(S, one) < wide(S, other) ? other : one;
