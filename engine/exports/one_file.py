@@ -47,6 +47,12 @@ NOT_SHARED = (
     "This figure shows the curves of real people, so it cannot be sent. Publish a release and "
     "send its card instead."
 )
+_LEAD = (
+    "Nobody should learn one {person}’s data from a published curve, so random noise is added to "
+    "it first. A smaller ε means more noise: it hides each {person} better, and shows the curve "
+    "less well. The attacker’s accuracy is how often, at best, somebody who knows all other "
+    "{people}’s data could tell which of two {people} is in it."
+)
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,9 @@ def _figure(
         method=method,
         again=again,
         home=home,
-        statements=(),
+        lead=_LEAD.format(person=facts.person, people=facts.people),
+        choices=(),
+        sections=(),
     )
 
 

@@ -116,11 +116,4 @@ def of_paths(paths: Sequence[str | Path], home: str = "") -> SharedPage:
     folders = unpacked(
         {names.get(PurePath(path).suffix, str(path)): bytes_of(path, MAX_BYTES) for path in paths}
     )
-    if len(folders) > 1:
-        raise InputError(
-            "This archive has several releases.",
-            field="what",
-            hint="Unpack it, and send the guarantee.json and release.csv of one.",
-        )
-    (files,) = folders.values()
-    return one_card.of_files(files, home)
+    return one_card.of_folders(folders, home)

@@ -79,7 +79,7 @@ function rows(P, marks, title) {          // the value axis with its grid; the t
   }));
 }
 
-const inHeight = (S, title, height) => lines(S, title, height).map(text => ({text, half: wide(S, text) / 2}));
+const inHeight = (S, title, height) => lines(S, title, height).slice(0, 3).map(text => ({text, half: wide(S, text) / 2}));
 
 function inLines(S, texts, left, sample) {   // places of names above the plot, in as many lines as they take
   let x = left, y = 16;

@@ -44,6 +44,7 @@ function take(S, data) {
   S.q('#stage').setAttribute('aria-label', data.words.stage);
   S.q('#attack').classList.toggle('gone', S.curves.people.length < 2);
   S.q('#figure').classList.toggle('one-budget', data.epsilons.length < 2);
+  S.q('#figure').classList.toggle('alone', Boolean(data.alone));
 }
 
 function move(S, data) {                  // the server moved the figure: first mount, link, Back
