@@ -72,6 +72,7 @@ def _page(
             {
                 "heading": each.group if len(releases) > 1 else "",
                 "statements": each.statements,
+                "summary": "How to read it",
                 "limits": each.limits,
             }
             for each in releases
