@@ -10,6 +10,7 @@ from engine.exports.memo import study_memo
 from engine.exports.one_file import SharedPage, check_shareable, message, page
 from engine.figures.live import figure_script
 from engine.language.grammar import plain_text
+from engine.language.numbers import unbroken
 from engine.questions import Question
 from engine.questions.kinds import to_plain
 from engine.topics.decision import live, words
@@ -70,7 +71,7 @@ def _page(question: Question, answer: Decision, bands: Bands, memo: str, home: s
         sections=[
             {
                 "heading": "",
-                "statements": list(map(plain_text, _statements(answer))),
+                "statements": [unbroken(plain_text(said)) for said in _statements(answer)],
                 "summary": "What this rests on",
                 "limits": list(map(plain_text, words.assumptions(answer))),
             }
