@@ -4,9 +4,8 @@ import os
 import re
 from pathlib import Path
 
-from plotly.offline import get_plotlyjs
-
 import privacy_curves
+from plotly.offline import get_plotlyjs
 
 # Figures of notebooks bring the script that draws them: nothing is fetched from elsewhere.
 os.environ["PLOTLY_RENDERER"] = "notebook"
