@@ -1,4 +1,4 @@
-"""*Share as one file* on Explore, Learn and Publish; nothing of an own file."""
+"""*Share as one file* on Learn and Decide."""
 
 import pytest
 

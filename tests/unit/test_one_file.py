@@ -18,12 +18,14 @@ from engine import api as pc
 from engine.core.errors import InputError
 from engine.core.packed import unpack
 from engine.core.types import Budget
-from engine.exports import one_card, one_file, sharing
+from engine.exports import memo, one_card, one_decision, one_file, sharing
 from engine.mechanisms import mechanisms
+from engine.questions import ask, kinds
 from engine.release import files as release_files
 from engine.release import published
 from engine.release.ledger import Ledger
 from engine.sources import sources
+from engine.topics.decision.answer import decision_of, equal_sites
 from engine.topics.mean.answer import mean_over_budgets
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
@@ -343,3 +345,53 @@ def test_a_question_of_a_page_is_sent_by_its_file(tmp_path):
     question = {"question": "lesson", "key": "2", "seed": 1}
     (tmp_path / "view.json").write_text(json.dumps(question))
     assert sharing.of_paths([tmp_path / "view.json"]) == pc.share(2)
+
+
+@pytest.fixture(scope="module")
+def decided():
+    """A question of *Decide* about few children, its answer and its page."""
+    source = sources.build("growth_curves", {"n_curves": 60, "n_observations_per_curve": 5})
+    question = ask(
+        decision_of, source, METHOD, equal_sites(source, "School"), None, "sites", 8.0, "19", 1
+    )
+    answer = question.answer()
+    return question, answer, one_decision.of_decision(question, answer)
+
+
+def test_a_decision_has_every_step_its_distance_and_whether_it_meets_the_target(decided):
+    question, answer, page = decided
+    curves = sent(page.html)["sent"]["curves"]
+    assert len(curves["epsilons"]) == len(curves["errors"]) == 24 and curves["counts"] == []
+    distances = answer.profile.distance(0.95)
+    for note, distance, refused in zip(curves["notes"], distances, curves["refused"], strict=True):
+        if distance != distance:
+            assert refused and not note
+        else:
+            assert ("meets the target" if distance <= 8 else "misses the target") in note
+    start = sent(page.html)["sent"]["now"]["start"]
+    assert curves["epsilons"][start] == f"{answer.chosen.budget.epsilon:g}"
+
+
+def test_a_decision_carries_its_memo_and_the_study_that_brings_it_back(decided, tmp_path):
+    question, answer, page = decided
+    files = sent(page.html)["files"]
+    assert files["memo.html"] == memo.study_memo(answer)
+    assert kinds.from_json(files["study.json"]) == question
+    (tmp_path / "study.json").write_text(files["study.json"])
+    assert sharing.of_paths([tmp_path / "study.json"]) == page
+    assert pc.share(json.loads(files["study.json"])) == page
+    assert len(page.html) < 150_000
+
+
+def test_a_decision_about_several_functions_is_its_memo_alone(decided):
+    question, answer, _ = decided
+    bare = replace(answer, profile=replace(answer.profile, bands=None))
+    page = one_decision.of_decision(question, bare)
+    assert page.html.decode() == memo.study_memo(bare)
+
+
+def test_a_decision_about_an_own_file_is_not_sent(decided):
+    question, answer, _ = decided
+    own = ask(question.function, **question.arguments | {"source": marked_file()})
+    with pytest.raises(InputError, match="real people"):
+        one_decision.of_decision(own, answer)
