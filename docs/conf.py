@@ -35,6 +35,7 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"Privacy Curves {release}"
 html_show_sphinx = False
+html_copy_source = False  # the sources stand in the repository
 html_show_copyright = False
 
 # What plotly would load from elsewhere for formulas in figures, which have none.
