@@ -17,9 +17,9 @@ from engine.topics.mean.live import Picked
 from engine.topics.release.live import NO_CURVE, ReleasedCurvePage, ReleasedPage, read
 
 _LEAD = (
-    "The curve below was published. Random noise was added first, to hide each single person. The "
-    "attacker’s accuracy is how often, at best, somebody who knows everybody else’s data could "
-    "still tell which of two people’s data are in it."
+    "Random noise was added to this curve before it was published, to hide each person. The "
+    "attacker’s accuracy is how often, at best, somebody who knows all other people could tell "
+    "which of two people is in the data."
 )
 
 

@@ -20,10 +20,9 @@ from engine.topics.mean.live import Picked
 
 MEMO, STUDY = "memo.html", "study.json"
 _LEAD = (
-    "How much noise hides every {person}, and how exact is the result then? A smaller ε means more "
-    "noise. Move the slider: the figure shows what would be published, and whether it is exact "
-    "enough. The attacker’s accuracy is how often, at best, somebody who knows all other "
-    "{people}’s data could tell which of two {people} is in it."
+    "How much noise hides every {person}, and how exact is the result then? Move the slider: a "
+    "smaller ε means more noise. The attacker’s accuracy is how often, at best, somebody who knows "
+    "all other {people} could tell which of two {people} is in the data."
 )
 
 

@@ -48,10 +48,9 @@ NOT_SHARED = (
     "send its card instead."
 )
 _LEAD = (
-    "Nobody should learn one {person}’s data from a published curve, so random noise is added to "
-    "it first. A smaller ε means more noise: it hides each {person} better, and shows the curve "
-    "less well. The attacker’s accuracy is how often, at best, somebody who knows all other "
-    "{people}’s data could tell which of two {people} is in it."
+    "Random noise is added to a curve before it is published, to hide each {person}. A smaller ε "
+    "means more noise: more private, and less exact. The attacker’s accuracy is how often, at best, "
+    "somebody who knows all other {people} could tell which of two {people} is in the data."
 )
 
 
