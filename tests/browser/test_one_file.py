@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -157,6 +158,13 @@ def test_a_phone_scrolls_down_alone_in_both_themes(opened, name, scheme):
     assert shade == {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 20, 30)"}[scheme]
     page.locator("#theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != shade
+
+
+@pytest.mark.parametrize("name", ["growth", "several", "alone", "lesson"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_automatic_checker_of_accessibility_finds_nothing(opened, name, scheme):
+    found = Axe().run(opened(name, viewport=PHONE, color_scheme=scheme)).response["violations"]
+    assert [(each["id"], each["nodes"][0]["target"]) for each in found] == []
 
 
 def test_the_slider_moves_the_numbers_and_the_address_which_brings_them_back(opened):
