@@ -1,11 +1,13 @@
 """How the documentation site is built: `make docs`, by Sphinx from what stands in this folder."""
 
 import os
+import re
 from pathlib import Path
 
 import privacy_curves
+from plotly.offline import get_plotlyjs
 
-# Figures of notebooks stand in their pages with the script that draws them: nothing is fetched.
+# Figures of notebooks bring the script that draws them: nothing is fetched from elsewhere.
 os.environ["PLOTLY_RENDERER"] = "notebook"
 # The notebook on figures of papers takes them from the repository: the wheel leaves them out.
 os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
@@ -33,4 +35,26 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"Privacy Curves {release}"
 html_show_sphinx = False
+html_copy_source = False  # the sources stand in the repository
 html_show_copyright = False
+
+# What plotly would load from elsewhere for formulas in figures, which have none.
+_OUTSIDE = re.compile(r'<script src="https://[^"]*/mathjax/[^"]*"></script>')
+
+
+def share_drawing(app, problem):
+    """Keep the script that draws figures once, beside all pages: each notebook has a copy of it."""
+    if problem or app.builder.name != "html":
+        return
+    script, folder = get_plotlyjs().strip(), Path(app.outdir)
+    (folder / "_static/plotly.min.js").write_text(script, "utf-8")
+    for page in (folder / "notebooks").glob("*.html"):
+        text = page.read_text("utf-8")
+        shared = '<script src="../_static/plotly.min.js"></script>'
+        text = text.replace(f"<script>{script}</script>", shared)
+        page.write_text(_OUTSIDE.sub("", text), "utf-8")
+
+
+def setup(app):
+    """Let the site share what its notebooks have in common."""
+    app.connect("build-finished", share_drawing)

@@ -8,26 +8,28 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from engine import __version__
-from engine.commands import (
-    ask,
-    audit,
-    cards,
-    exhibit,
-    listing,
-    look,
-    plan,
-    release,
-    run,
-    share,
-    show,
-    sites,
-)
+from engine import commands as commands_package
 from engine.commands.exit_codes import Exit
+from engine.core.discovery import member
 from engine.core.errors import InputError
 from engine.core.faults import placed
 
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, exhibit, ask, cards, share, show, look, release, sites)
+# The words of each module, in the order of `--help`: a command loads its own module alone.
+WORDS = {
+    "listing": "list schema",
+    "run": "run",
+    "plan": "plan",
+    "audit": "audit",
+    "exhibit": "exhibit",
+    "ask": "ask",
+    "cards": "ask-card check-files compare-cards record synthetic",
+    "share": "share",
+    "show": "show",
+    "look": "look propose",
+    "release": "release state ledger",
+    "sites": "site-key partners offer plan-sites sign-off site withdraw centre",
+}
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:
@@ -35,7 +37,8 @@ def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int
 
     What a fault of the program says is not shown, because it may quote a reading.
     """
-    options = _parser(further).parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = _parser(further, words[:1]).parse_args(words)
     try:
         code: Exit | None = options.command(options)
     except InputError as problem:
@@ -63,12 +66,18 @@ class _Parser(argparse.ArgumentParser):
         super().error(message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…")
 
 
-def _parser(further: Sequence[Any] = ()) -> argparse.ArgumentParser:
+def _parser(further: Sequence[Any] = (), first: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Parse all commands, or that of the `first` word alone."""
     parser = _Parser(prog="python -m engine", description="Privacy Curves on the command line.")
     parser.add_argument("--version", action="version", version=f"Privacy Curves {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (*further, *_COMMANDS):
+    for module in further:
         module.add(commands)
+    if commands.choices.keys() & set(first):
+        return parser
+    known = [name for name, words in WORDS.items() if set(first) & set(words.split())]
+    for name in known or WORDS:
+        member(f"{commands_package.__name__}.{name}", "add")(commands)
     return parser
 
 

@@ -32,7 +32,7 @@ class _Links(HTMLParser):
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """Say what is wrong with the site in a folder; the pages of its documentation load files."""
+    """Say what is wrong with the site in a folder; its documentation loads files of its own."""
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > MOST_BYTES:
         yield f"{size:,} bytes are more than {MOST_BYTES:,}"
@@ -47,7 +47,8 @@ def problems(folder: Path) -> Iterator[str]:
             if not (page.parent / unquote(parts.path)).exists():
                 yield f"{page.relative_to(folder)}: {link} leads nowhere"
         for link in found.loaded:
-            if not is_docs and not link.startswith("data:"):
+            is_outside = bool(urlsplit(link).netloc)
+            if is_outside or (not is_docs and not link.startswith("data:")):
                 yield f"{page.relative_to(folder)}: loads {link}"
 
 

@@ -107,6 +107,7 @@ def _preview(pages: list[Path], home: str) -> None:
         for page in pages:
             window.goto(page.absolute().as_uri())
             window.locator("html[data-drawn]").wait_for(state="attached")
+            window.locator(".lead").evaluate_all("said => said.forEach(each => each.remove())")
             picture = page.with_suffix(".png")
             window.screenshot(path=picture)
             image = f'<meta property="og:image" content="{home.rstrip("/")}/{picture.name}">\n'

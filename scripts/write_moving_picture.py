@@ -61,6 +61,7 @@ def main() -> None:
         page = browser.new_page(viewport=_WINDOW, reduced_motion="reduce", color_scheme="light")
         page.goto(file.as_uri())
         page.locator("html[data-drawn]").wait_for(state="attached")
+        page.locator(".lead").evaluate_all("said => said.forEach(each => each.remove())")
         taken = frames(page)
         browser.close()
     images = [Image.open(io.BytesIO(photograph)).convert("RGB") for photograph, _ in taken]

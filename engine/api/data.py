@@ -72,7 +72,7 @@ def read_curves(
     ----------
     data : path, list of paths or pandas.DataFrame
         CSV, TSV, XLSX, Parquet or Arrow, or a table: a row for each observation, or a row or a
-        column for each curve. A folder, a pattern such as "meters/*.parquet", a list, or a file
+        column for each curve. A folder, a pattern such as ``meters/*.parquet``, a list, or a file
         above 20 MB is read in batches, by its `reading`: a block of people at a time is in memory,
         also when it is published. Numbers and moments of a data frame are taken as they are,
         whatever the reading says of their kind; all other columns need their entry in it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from engine.core.typed import checked
 from engine.exports import sharing
 from engine.exports.one_file import SharedPage
 from engine.mechanisms import Mechanism
+from engine.questions import kinds
 from engine.release.published import Published
 from engine.sources import Source
 
@@ -18,13 +20,14 @@ from engine.sources import Source
 def share(
     what: Any, method: Mechanism | None = None, *, epsilon: float = 1.0, seed: int = 1
 ) -> SharedPage:
-    """A figure, a lesson or a published release as one HTML file, which makes no request.
+    """A figure, a decision, a lesson or a published release as one HTML file without requests.
 
     Parameters
     ----------
-    what : Source, Published, int, str or Path
-        Simulated or bundled data, a release, the number of a lesson, or a path of a release: its
-        .zip, or a folder with its files.
+    what : Source, Published, mapping, int, str or Path
+        Simulated or bundled data, a release, a question as JSON that *Code for this view* gives
+        (of a curve, a count or a decision), the number of a lesson, or a path of a release (its
+        .zip, or a folder with its files) or of a question.
     method : Mechanism, optional
         For data: the usual one if left out.
     epsilon : float
@@ -53,6 +56,8 @@ def share(
         return sharing.of_data(what, method or sharing.usual_method(what), epsilon, seed)
     if isinstance(what, Published):
         return sharing.of_release(what)
+    if isinstance(what, Mapping):
+        return sharing.of_question(kinds.from_plain(what))
     if isinstance(what, int) and not isinstance(what, bool):
         return sharing.of_lesson(str(what), seed)
     if isinstance(what, str | Path):
@@ -63,5 +68,5 @@ def share(
     raise InputError(
         f"There is nothing to send of {type(what).__name__}.",
         field="what",
-        hint="Give a source, a release, the number of a lesson or a path of a release.",
+        hint="Give a source, a release, a question, the number of a lesson or a path.",
     )

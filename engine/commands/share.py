@@ -2,7 +2,7 @@
 
 `share growth_curves --source.n_curves 400 --method adaptive_mean --epsilon 1` simulates, `share
 lesson 2` writes a lesson, `share release.zip` or `share guarantee.json release.csv` a published
-curve, and `share question.json` what *Code for this view* saved.
+curve, and `share question.json` what *Code for this view* saved, such as a decision.
 """
 
 from __future__ import annotations

@@ -47,6 +47,11 @@ NOT_SHARED = (
     "This figure shows the curves of real people, so it cannot be sent. Publish a release and "
     "send its card instead."
 )
+_LEAD = (
+    "Random noise is added to a curve before it is published, to hide each {person}. A smaller ε "
+    "means more noise: more private, and less exact. The attacker’s accuracy is how often, at best, "
+    "somebody who knows all other {people} could tell which of two {people} is in the data."
+)
 
 
 @dataclass(frozen=True)
@@ -178,7 +183,9 @@ def _figure(
         method=method,
         again=again,
         home=home,
-        statements=(),
+        lead=_LEAD.format(person=facts.person, people=facts.people),
+        choices=(),
+        sections=(),
     )
 
 

@@ -10,7 +10,7 @@ from engine.core.entrance import bytes_of, json_of, text_of
 from engine.core.errors import InputError
 from engine.core.tasks import COUNTED, MEAN_FUNCTION, TASKS
 from engine.core.types import Budget
-from engine.exports import one_card, one_file
+from engine.exports import one_card, one_decision, one_file
 from engine.exports.one_file import NOT_SHARED, SharedPage
 from engine.lessons import lessons, work
 from engine.mechanisms import Mechanism, mechanisms
@@ -21,6 +21,7 @@ from engine.release.published import Published
 from engine.sources import Source
 from engine.topics.counting import live as counting_live
 from engine.topics.counting.answer import counting_answer
+from engine.topics.decision.answer import Decision, decision
 
 _TASKS = (MEAN_FUNCTION.key, *COUNTED)
 
@@ -67,15 +68,18 @@ def of_data(
 
 
 def of_question(question: Question, home: str = "") -> SharedPage:
-    """Answer a question of *Explore*, *Survival* or *Learn*, and write its page."""
+    """Answer a question of *Explore*, *Survival*, *Decide* or *Learn*, and write its page."""
     name = question.kind.name
     if name == "lesson":
         return of_lesson(question["key"], question["seed"], home)
+    if name == "decision":
+        one_file.check_shareable(question["source"].facts)
+        return one_decision.of_decision(question, _decided(question), home)
     if name not in ("curves", "counting"):
         raise InputError(
             f"A question of the kind “{name}” has no figure that can be sent.",
             field="question",
-            hint="Send one of the kinds curves, counting and lesson.",
+            hint="Send one of the kinds curves, counting, decision and lesson.",
         )
     source, method, budget, seed = (
         question[part] for part in ("source", "mechanism", "budget", "seed")
@@ -89,6 +93,13 @@ def of_question(question: Question, home: str = "") -> SharedPage:
         for epsilon in counting_live.steps_with(budget.epsilon)
     ]
     return one_file.of_counting(source, method, budget.epsilon, seed, answers, home)
+
+
+def _decided(question: Question) -> Decision:
+    """Answer a question of *Decide*, with the odds of whom it is about."""
+    answer: Decision = question.answer()
+    units = question.person.units
+    return decision(answer.profile, answer.target, answer.confidence, units)
 
 
 def of_lesson(key: str, seed: int, home: str = "") -> SharedPage:
@@ -116,11 +127,4 @@ def of_paths(paths: Sequence[str | Path], home: str = "") -> SharedPage:
     folders = unpacked(
         {names.get(PurePath(path).suffix, str(path)): bytes_of(path, MAX_BYTES) for path in paths}
     )
-    if len(folders) > 1:
-        raise InputError(
-            "This archive has several releases.",
-            field="what",
-            hint="Unpack it, and send the guarantee.json and release.csv of one.",
-        )
-    (files,) = folders.values()
-    return one_card.of_files(files, home)
+    return one_card.of_folders(folders, home)

@@ -169,7 +169,9 @@ def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Pic
         "hardly off its line."
     )
     few = slice(None, None, 5)
-    ticks = plain_ticks(*np.arange(-top, top + 0.5, max(1.0, np.ceil(top / 4))))
+    step = max(1.0, np.ceil(top / 4))
+    most = step * (top // step)
+    ticks = plain_ticks(*np.arange(-most, most + 0.5, step))
     return Picture(
         Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
         Axis("Difference from the mean (cm)", -top, top, ticks),

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, Budget
+from engine.numerics.roots import root
 from engine.rates import Rate, rates
 from engine.sources import Source
 
@@ -25,6 +26,7 @@ _VARIES = 0.01  # a rate that moves by less over a study says nothing about it
 _MAX = 60.0  # log of constants, and minus the log of those that nothing shows
 _STARTS = ((0.0, 0.0), (0.0, -4.0), (-4.0, 0.0))  # logs of both constants, beside the level
 _ROUNDING = 1e-9
+_CLOSE = 2e-12  # of the log of a constant
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,6 @@ class Weighted:
         A rate whose terms are all or none of privacy here, or a share of 0 or 1, is left as it is.
         Where constants stand within sums over sites the share may jump; it then is the next one.
         """
-        from scipy.optimize import brentq  # on first use: the first page does not wait for it
-
         plain = cls(rate)
         of_privacy, other = plain.parts(**point)
         if not 0 < share < 1 or not of_privacy or not other:  # no factor gives the share
@@ -63,7 +63,7 @@ class Weighted:
         target = math.log(share / (1 - share))
         factor = target - math.log(of_privacy / other)
         if abs(beside(factor) - target) > _ROUNDING and beside(-_MAX) < target < beside(_MAX):
-            factor = brentq(lambda log_factor: beside(log_factor) - target, -_MAX, _MAX)
+            factor = root(lambda factor: beside(factor) - target, -_MAX, _MAX, _CLOSE)
         return replace(plain, private=math.exp(factor))
 
     @property

@@ -62,6 +62,16 @@ def test_a_link_that_leads_nowhere_and_a_picture_from_outside_are_found(site, tm
     assert len(list(check_demo.problems(tmp_path))) == 2
 
 
+def test_documentation_loads_files_of_its_own_and_nothing_from_outside(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/own.css").write_text("")
+    page = tmp_path / "docs/page.html"
+    page.write_text('<link rel="stylesheet" href="own.css">')
+    assert list(check_demo.problems(tmp_path)) == []
+    page.write_text('<script src="https://example.org/x.js"></script>')
+    assert len(list(check_demo.problems(tmp_path))) == 1
+
+
 def test_the_index_leads_to_pages_that_ask_for_nothing_more(site, browser):
     handler = functools.partial(Quiet, directory=site)
     context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")

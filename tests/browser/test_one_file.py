@@ -8,7 +8,9 @@ import threading
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -28,6 +30,10 @@ TABLE = (GOLDEN / "release_of_guarantee_2.csv").read_bytes()
 wording = of_topic("mean")
 PHONE = {"width": 390, "height": 844}
 HOSTILE = "</script><img src=x onerror=document.title=1><script>document.title=1</script>"
+
+
+def card_page(card, table):
+    return one_card.of_files({"guarantee.json": card, "release.csv": table})
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -62,11 +68,20 @@ def folder(tmp_path_factory):
         hostile["bounds"][name] |= {"name": HOSTILE, "unit": HOSTILE}
     for name in ("person", "people", "value_name", "value_unit", "time_name", "time_unit"):
         hostile["answers"]["units"][name] = HOSTILE[:60]
+    bare = json.loads(CARD)
+    del bare["answers"]
+    frame = pd.read_csv(GOLDEN / "release_of_guarantee_2.csv", comment="#")
+    frame.columns = ["time", "value", "low", "high"]
+    several = pd.concat([frame.assign(function=name) for name in ("one", "two")])
+    alone = frame[["time", "value"]].to_csv(index=False).encode()
+    bare_card = json.dumps(bare).encode()
     pages = {
+        "several": card_page(bare_card, several.to_csv(index=False).encode()),
+        "alone": card_page(bare_card, alone),
         "growth": one_file.of_mean(source, method, Budget(1.0, 1e-4), 1, answer),
         "survival": one_file.of_counting(events, counts, 1.0, 1, survival),
-        "card": one_card.of_card(CARD, TABLE),
-        "hostile": one_card.of_card(json.dumps(hostile).encode(), TABLE),
+        "card": card_page(CARD, TABLE),
+        "hostile": card_page(json.dumps(hostile).encode(), TABLE),
         "hosted": one_file.of_mean(
             source, method, Budget(1.0, 1e-4), 1, answer, home="https://example.org/growth.html"
         ),
@@ -118,7 +133,9 @@ def opened(browser, folder, address):
 
 
 @pytest.mark.parametrize("over", ["file", "http"])
-@pytest.mark.parametrize("name", ["growth", "survival", "card", "hostile", "lesson"])
+@pytest.mark.parametrize(
+    "name", ["growth", "survival", "card", "several", "alone", "hostile", "lesson"]
+)
 def test_a_file_draws_itself_and_asks_for_nothing(opened, name, over):
     page = opened(name, over=over)
     expect(page.locator("#host svg").first).to_be_visible()
@@ -141,6 +158,13 @@ def test_a_phone_scrolls_down_alone_in_both_themes(opened, name, scheme):
     assert shade == {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 20, 30)"}[scheme]
     page.locator("#theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != shade
+
+
+@pytest.mark.parametrize("name", ["growth", "several", "alone", "lesson"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_automatic_checker_of_accessibility_finds_nothing(opened, name, scheme):
+    found = Axe().run(opened(name, viewport=PHONE, color_scheme=scheme)).response["violations"]
+    assert [(each["id"], each["nodes"][0]["target"]) for each in found] == []
 
 
 def test_the_slider_moves_the_numbers_and_the_address_which_brings_them_back(opened):
@@ -305,6 +329,49 @@ def test_a_card_gives_both_of_its_files_back(opened, name, content, tmp_path):
     assert saved.value.suggested_filename == name
     saved.value.save_as(tmp_path / name)
     assert (tmp_path / name).read_bytes() == content
+
+
+def test_one_of_several_curves_is_chosen_and_the_address_brings_it_back(opened):
+    page = opened("several")
+    title = page.locator("#main title")
+    expect(title).to_contain_text(", one,")
+    page.get_by_label("Curve", exact=True).select_option("two")
+    expect(title).to_contain_text(", two,")
+    again = opened("several", hash="#" + page.url.partition("#")[2])
+    expect(again.locator("#main title")).to_contain_text(", two,")
+    assert (
+        again.get_by_label("Curve", exact=True).evaluate("box => box.selectedOptions[0].text")
+        == "two"
+    )
+    again.locator("#theme").click()
+    expect(again.locator("#main title")).to_contain_text(", two,")
+    assert page.said == again.said == []
+
+
+@pytest.mark.parametrize("name", ["growth", "card", "several", "alone"])
+def test_every_button_in_sight_has_words_and_does_something(opened, name):
+    page = opened(name, viewport=PHONE)
+    expect(page.locator("#noise")).to_be_hidden()  # there is no server to draw it
+    page.evaluate("document.getElementById('host').style.display = 'none'")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    page.evaluate("document.getElementById('host').style.display = ''")
+    expect(page.locator("#main")).to_be_visible()
+    for button in page.locator("button:visible").all():
+        assert button.inner_text().strip()
+    expect(page.locator("#noise")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["survival", "several"])
+def test_titles_of_axes_are_not_cut_off(opened, name):
+    page = opened(name, viewport=PHONE)
+    cut = page.evaluate("""() => [...document.getElementById('host').shadowRoot.querySelectorAll('#stage svg')].flatMap(svg => {
+      const {top, bottom} = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll('text[transform]')].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.height && (box.top < top - 1 || box.bottom > bottom + 1);
+      }).map(text => text.textContent);
+    })""")
+    assert cut == []
 
 
 def test_nothing_is_pulled_where_nobody_is_drawn(opened):

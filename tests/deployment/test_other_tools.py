@@ -1,7 +1,8 @@
-"""The code of docs/other_tools.md runs as it stands there, in Python and in R."""
+"""The code of docs/other_tools.md and docs/guide/from_r_and_julia.md runs as it stands there."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,12 @@ from pathlib import Path
 import pytest
 
 from distribution.names import lay_out
+from engine.core.types import Budget
+from engine.mechanisms import mechanisms
+from engine.release import files as release_files
+from engine.release import published
+from engine.release.ledger import Ledger
+from engine.sources import sources
 from tests.server import ROOT
 
 pytestmark = pytest.mark.slow
@@ -20,6 +27,18 @@ BLOCKS = re.findall(
     (ROOT / "docs" / "other_tools.md").read_text("utf-8"),
     flags=re.DOTALL,
 )
+FROM_R = re.findall(
+    r"```r\n(.*?)```",
+    (ROOT / "docs" / "guide" / "from_r_and_julia.md").read_text("utf-8"),
+    flags=re.DOTALL,
+)
+SCENARIO = {
+    "version": 1,
+    "source": {"key": "sparse_curves", "parameters": {"n_curves": 60}},
+    "mechanism": {"key": "adaptive_mean"},
+    "budgets": [{"epsilon": 1.0, "delta": 0.001}],
+    "repeats": 2,
+}
 PACKAGES = "quit(status = !all(c('reticulate', 'jsonlite') %in% rownames(installed.packages())))"
 
 
@@ -71,9 +90,30 @@ def test_the_test_with_the_attack_passes_and_with_half_the_noise_fails_as_told(
     assert stated and stated[1] in failed.stdout, failed.stdout
 
 
-@pytest.mark.parametrize("number", range(len(code("r"))))
-def test_r_runs(number, environment, tmp_path):
+@pytest.fixture(scope="module")
+def _r() -> None:
     if shutil.which("Rscript") is None or subprocess.run(["Rscript", "-e", PACKAGES]).returncode:
         pytest.skip("needs R with reticulate and jsonlite")
+
+
+def test_a_release_is_read_a_scenario_run_and_a_figure_sent_from_r(_r, environment, tmp_path):
+    release = published.publish(
+        sources.build("airport_temperature", {}),
+        mechanisms.build("adaptive_mean", {}),
+        Budget(1.0, 1e-6),
+        Ledger(tmp_path / "ledger.sqlite3"),
+        "days",
+    )
+    for name, content in release_files.all_files(release).items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "scenario.json").write_text(json.dumps(SCENARIO))
+    blocks = [block for block in FROM_R if "htmltools" not in block]
+    (tmp_path / "page.R").write_text("\n".join([*blocks, "stopifnot(nrow(errors) > 0)"]), "utf-8")
+    assert "1" in run(["Rscript", "page.R"], environment, tmp_path)
+    assert (tmp_path / "growth.html").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("number", range(len(code("r"))))
+def test_r_runs(number, _r, environment, tmp_path):
     (tmp_path / "vignette.R").write_text(code("r")[number], "utf-8")
     assert run(["Rscript", "vignette.R"], environment, tmp_path).strip()

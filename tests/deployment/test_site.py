@@ -25,3 +25,5 @@ def test_the_site_is_built_with_warnings_as_errors_and_describes_the_interface(t
     for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
         page = (built / "notebooks" / f"{notebook.stem}.html").read_text("utf-8")
         assert "cell_output" in page, notebook.stem
+        assert len(page) < 500_000 and 'src="https://' not in page, notebook.stem
+    assert (built / "_static/plotly.min.js").stat().st_size > 1_000_000

@@ -1,4 +1,4 @@
-"""*Share as one file* on Explore, Learn and Publish; nothing of an own file."""
+"""*Share as one file* on Learn and Decide."""
 
 import pytest
 
@@ -13,7 +13,13 @@ def dialog_of(at, key):
     return button.proto.label, [code.value for code in at.code]
 
 
-@pytest.mark.parametrize(("page", "link", "key"), [("learn", "lesson-2", "learn")])
+@pytest.mark.parametrize(
+    ("page", "link", "key"),
+    [
+        ("learn", "lesson-2", "learn"),
+        ("decide", "c-sparse_curves~c.n_curves-150~target-1", "decide"),
+    ],
+)
 def test_a_page_is_saved_as_one_file_or_framed(page, link, key):
     at = visit(page, link)
     label, codes = dialog_of(at, key)

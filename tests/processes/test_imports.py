@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -9,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from engine import __main__ as command_line
 
 ROOT = Path(__file__).parents[2]
 PAGE = "import pages.parts.explore.cards, pages.shared.state.run"
@@ -81,3 +85,17 @@ def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_
         "accounting.exact_epsilon(0.2, 1e-5)"
     )
     assert "numpy" in after and not after & {"dp_accounting", "scipy.stats", "scipy.signal"}
+
+
+def test_a_command_loads_no_other_command():
+    after = loaded("from engine.__main__ import main; main(['schema', 'guarantee'])")
+    others = {name for name in after if name.startswith("engine.commands.")}
+    assert others == {"engine.commands.listing", "engine.commands.exit_codes"}
+
+
+@pytest.mark.parametrize("module", sorted(command_line.WORDS))
+def test_every_command_is_found_by_its_word(module):
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    importlib.import_module(f"engine.commands.{module}").add(commands)
+    assert list(commands.choices) == command_line.WORDS[module].split()

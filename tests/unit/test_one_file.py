@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from engine import api as pc
 from engine.core.errors import InputError
 from engine.core.packed import unpack
 from engine.core.types import Budget
-from engine.exports import one_card, one_file, sharing
+from engine.exports import memo, one_card, one_decision, one_file, sharing
 from engine.mechanisms import mechanisms
+from engine.questions import ask, kinds
 from engine.release import files as release_files
 from engine.release import published
 from engine.release.ledger import Ledger
 from engine.sources import sources
+from engine.topics.decision.answer import decision_of, equal_sites
 from engine.topics.mean.answer import mean_over_budgets
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
@@ -38,6 +41,10 @@ MARKS = ("ZZ-4711", "123.456789")
 @pytest.fixture(scope="module", autouse=True)
 def _few_data_sets():
     yield from fewer_data_sets(FEW_DATA_SETS)
+
+
+def card_page(card, table):
+    return one_card.of_files({"guarantee.json": card, "release.csv": table})
 
 
 def sent(html):
@@ -165,11 +172,11 @@ def test_the_page_of_a_card_holds_no_value_of_the_file_behind_it(tmp_path):
     for mark in MARKS:
         assert mark.encode() not in page.html + carried
     files = release_files.all_files(release)
-    assert page == one_card.of_card(files["guarantee.json"], files["release.csv"])
+    assert page == card_page(files["guarantee.json"], files["release.csv"])
 
 
 def test_a_card_carries_both_of_its_files_and_draws_the_published_curve():
-    page = one_card.of_card(CARD, TABLE)
+    page = card_page(CARD, TABLE)
     assert len(page.html) < 130_000
     files = sent(page.html)["files"]
     assert files == {"guarantee.json": CARD.decode(), "release.csv": TABLE.decode()}
@@ -181,9 +188,82 @@ def test_a_card_carries_both_of_its_files_and_draws_the_published_curve():
 def test_a_card_without_coefficients_has_its_curve_and_band_alone():
     card = json.loads(CARD)
     del card["answers"]
-    curves = sent(one_card.of_card(json.dumps(card).encode(), TABLE).html)["sent"]["curves"]
+    curves = sent(card_page(json.dumps(card).encode(), TABLE).html)["sent"]["curves"]
     assert curves["draws"] == 1 and len(curves["fog"]) == 1
     assert curves["words"]["release"] == "published curve"
+
+
+def plain_table():
+    frame = pd.read_csv(GOLDEN / "release_of_guarantee_2.csv", comment="#")
+    frame.columns = ["time", "value", "low", "high"]
+    return frame
+
+
+def test_a_card_of_several_functions_has_each_of_them_in_its_figure_and_its_table():
+    card = json.loads(CARD)
+    del card["answers"]
+    tables = [plain_table().assign(function=name, value=lambda t: t.value) for name in ("A", "B")]
+    tables[1]["value"] += 1
+    table = pd.concat(tables).to_csv(index=False).encode()
+    page = card_page(json.dumps(card).encode(), table)
+    message = sent(page.html)["sent"]
+    assert len(message["more"]) == 1 and message["more"][0]["tag"] != message["curves"]["tag"]
+    assert re.findall(rb"<option value=\"(\d)\">(\w)<", page.html) == [(b"0", b"A"), (b"1", b"B")]
+    assert page.html.count(b"<td>A</td>") == page.html.count(b"<td>B</td>") == 21
+
+
+def test_groups_of_one_archive_are_in_one_file_with_the_files_of_each(tmp_path):
+    with zipfile.ZipFile(tmp_path / "groups.zip", "w") as archive:
+        for group in ("girls", "boys"):
+            card = json.loads(CARD)
+            card["answers"]["groups"] = {"set": "children", "name": group, "disjoint_from": []}
+            archive.writestr(f"{group}/guarantee.json", json.dumps(card))
+            archive.writestr(f"{group}/release.csv", TABLE)
+            archive.writestr(f"{group}/release.html", "the report")
+    page = sharing.of_paths([tmp_path / "groups.zip"])
+    carried = sent(page.html)
+    assert len(carried["sent"]["more"]) == 1
+    assert set(carried["files"]) == {
+        f"{group}-{file}"
+        for group in ("girls", "boys")
+        for file in ("guarantee.json", "release.csv")
+    }
+    assert re.findall(rb"<h2>(\w+)</h2>", page.html) == [b"girls", b"boys"]
+
+
+@pytest.mark.parametrize(
+    ("what", "across", "up"),
+    [
+        ("ROC and calibration", "False-positive share", "True-positive share"),
+        ("Average curve", "Hour of the day (h)", "Air temperature (°C)"),
+    ],
+)
+def test_axes_of_a_card_are_named_after_what_was_published(what, across, up):
+    card = json.loads(CARD)
+    card["release"]["what"] = what
+    curves = sent(card_page(json.dumps(card).encode(), TABLE).html)["sent"]["curves"]
+    assert (curves["time"]["label"], curves["value"]["label"]) == (across, up)
+
+
+def test_a_coefficient_is_named_by_its_unit_and_drawn_in_its_own_range():
+    card = json.loads(CARD)
+    del card["answers"]
+    card["bounds"]["columns"] = [{"name": "weight", "unit": "kg", "low": 2.0, "high": 5.0}]
+    table = plain_table().assign(function="weight", value=0.5, low=0.25, high=0.75)
+    curves = sent(card_page(json.dumps(card).encode(), table.to_csv(index=False).encode()).html)[
+        "sent"
+    ]["curves"]
+    assert "kg of weight" in curves["value"]["label"]
+    assert (curves["value"]["low"], curves["value"]["high"]) == (0.25, 0.75)
+
+
+def test_a_surface_and_a_number_are_no_curve():
+    surface = b"time,time2,value\n" + b"".join(
+        b"%d,%d,1\n" % (s, t) for s in (0, 1) for t in (0, 1)
+    )
+    for table in (surface, b"value\n1.5\n"):
+        with pytest.raises(InputError, match="no curve"):
+            card_page(CARD, table)
 
 
 def places(value, path=()):
@@ -209,7 +289,7 @@ def test_a_card_with_anything_in_any_place_is_drawn_or_refused(other):
             inner = inner[key]
         inner[path[-1]] = other
         try:
-            page = one_card.of_card(json.dumps(changed).encode(), TABLE)
+            page = card_page(json.dumps(changed).encode(), TABLE)
         except InputError:
             continue
         assert b"<img src=x" not in page.html
@@ -265,3 +345,53 @@ def test_a_question_of_a_page_is_sent_by_its_file(tmp_path):
     question = {"question": "lesson", "key": "2", "seed": 1}
     (tmp_path / "view.json").write_text(json.dumps(question))
     assert sharing.of_paths([tmp_path / "view.json"]) == pc.share(2)
+
+
+@pytest.fixture(scope="module")
+def decided():
+    """A question of *Decide* about few children, its answer and its page."""
+    source = sources.build("growth_curves", {"n_curves": 60, "n_observations_per_curve": 5})
+    question = ask(
+        decision_of, source, METHOD, equal_sites(source, "School"), None, "sites", 8.0, "19", 1
+    )
+    answer = question.answer()
+    return question, answer, one_decision.of_decision(question, answer)
+
+
+def test_a_decision_has_every_step_its_distance_and_whether_it_meets_the_target(decided):
+    question, answer, page = decided
+    curves = sent(page.html)["sent"]["curves"]
+    assert len(curves["epsilons"]) == len(curves["errors"]) == 24 and curves["counts"] == []
+    distances = answer.profile.distance(0.95)
+    for note, distance, refused in zip(curves["notes"], distances, curves["refused"], strict=True):
+        if distance != distance:
+            assert refused and not note
+        else:
+            assert ("meets the target" if distance <= 8 else "misses the target") in note
+    start = sent(page.html)["sent"]["now"]["start"]
+    assert curves["epsilons"][start] == f"{answer.chosen.budget.epsilon:g}"
+
+
+def test_a_decision_carries_its_memo_and_the_study_that_brings_it_back(decided, tmp_path):
+    question, answer, page = decided
+    files = sent(page.html)["files"]
+    assert files["memo.html"] == memo.study_memo(answer)
+    assert kinds.from_json(files["study.json"]) == question
+    (tmp_path / "study.json").write_text(files["study.json"])
+    assert sharing.of_paths([tmp_path / "study.json"]) == page
+    assert pc.share(json.loads(files["study.json"])) == page
+    assert len(page.html) < 150_000
+
+
+def test_a_decision_about_several_functions_is_its_memo_alone(decided):
+    question, answer, _ = decided
+    bare = replace(answer, profile=replace(answer.profile, bands=None))
+    page = one_decision.of_decision(question, bare)
+    assert page.html.decode() == memo.study_memo(bare)
+
+
+def test_a_decision_about_an_own_file_is_not_sent(decided):
+    question, answer, _ = decided
+    own = ask(question.function, **question.arguments | {"source": marked_file()})
+    with pytest.raises(InputError, match="real people"):
+        one_decision.of_decision(own, answer)

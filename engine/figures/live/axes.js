@@ -3,6 +3,7 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const PHONE = 620;                        // narrower than this: labels above the plot, fewer ticks
 const GAP = 8;                            // pixels between names in a row
+const LINE = 16;                          // pixels from line to line of a title
 
 const ribbon = (low, high) => `${high}L${low.slice(1).split('L').reverse().join('L')}Z`;  // two paths, filled
 
@@ -37,7 +38,7 @@ function dress(S) {                       // colours of the roles for the theme 
 function plot(S, id, margin, timeTicks, title) {
   const node = S.q(id), height = node.clientHeight, {time} = S.data;
   const box = {left: margin.left, top: margin.top, right: S.width - margin.right, bottom: height - margin.bottom};
-  const P = {svg: node, box, height};
+  const P = {svg: node, box, height, titles: title => inHeight(S, title, height)};
   P.x = t => box.left + (t - time.low) / (time.high - time.low) * (box.right - box.left);
   P.time = x => Math.min(Math.max(time.low + (x - box.left) / (box.right - box.left) * (time.high - time.low), time.low), time.high);
   P.range = (from, to) => { P.y = v => box.bottom - (v - from) / (to - from) * (box.bottom - box.top); };
@@ -64,16 +65,21 @@ function columns(P, marks, title) {       // the time axis; words at the lower p
   return group;
 }
 
-function rows(P, marks, title) {          // the value axis with its grid
-  const {left, right, top, bottom} = P.box, middle = (top + bottom) / 2;
+function rows(P, marks, title) {          // the value axis with its grid; the title in as many lines as its height takes
+  const {left, right, top, bottom} = P.box;
   P.grid.replaceChildren(svg('line', {x1: left - .5, x2: left - .5, y1: top, y2: bottom, class: 'axis'}));
   for (const [value, text] of marks) {
     const y = P.y(value).toFixed(1);
     P.grid.append(svg('line', {x1: left, x2: right, y1: y, y2: y, class: 'grid'}),
       svg('text', {x: left - 8, y: +y + 4.5, 'text-anchor': 'end', class: 'tick'}, text));
   }
-  P.grid.append(svg('text', {transform: `translate(14 ${middle}) rotate(-90)`, 'text-anchor': 'middle', class: 'tick'}, title));
+  P.grid.append(...P.titles(title).map(({text, half}, k) => {
+    const middle = Math.min(Math.max((top + bottom) / 2, half), P.height - half);
+    return svg('text', {transform: `translate(${14 + LINE * k} ${middle}) rotate(-90)`, 'text-anchor': 'middle', class: 'tick'}, text);
+  }));
 }
+
+const inHeight = (S, title, height) => lines(S, title, height).slice(0, 3).map(text => ({text, half: wide(S, text) / 2}));
 
 function inLines(S, texts, left, sample) {   // places of names above the plot, in as many lines as they take
   let x = left, y = 16;

@@ -44,6 +44,7 @@ function take(S, data) {
   S.q('#stage').setAttribute('aria-label', data.words.stage);
   S.q('#attack').classList.toggle('gone', S.curves.people.length < 2);
   S.q('#figure').classList.toggle('one-budget', data.epsilons.length < 2);
+  S.q('#figure').classList.toggle('alone', Boolean(data.alone));
 }
 
 function move(S, data) {                  // the server moved the figure: first mount, link, Back
@@ -126,8 +127,9 @@ function wire(S) {
   STILL.addEventListener('change', S.motion = () => { S.paused = STILL.matches; show(S); });
   S.paused = STILL.matches;
   const size = new ResizeObserver(() => {
-    const isSame = Math.round(S.q('#figure').clientWidth) === S.width && (!isCurves(S) || S.q('#main').clientHeight === S.main?.height);
-    if (S.width && !isSame) paint(S);     // else none yet: not painted
+    const width = Math.round(S.q('#figure').clientWidth);
+    const isSame = width === S.width && (!isCurves(S) || S.q('#main').clientHeight === S.main?.height);
+    if (width && !isSame) paint(S);       // no width: not on screen
   });
   size.observe(S.q('#figure'));
   const touched = () => unhaunt(S);
@@ -201,10 +203,12 @@ function paint(S) {                       // everything: new data, size, theme, 
     tab.setAttribute('aria-selected', String(isOn));
     tab.tabIndex = isOn ? 0 : -1;
   }
-  for (const id of ['#attack', '#play', '#noise']) S.q(id).hidden = !isCurves(S);
+  for (const id of ['#play', '#noise']) S.q(id).hidden = true;   // until the curves are shown
+  S.q('#attack').hidden = !isCurves(S);
   S.q('#equal').hidden = view !== 'methods';
-  S.width = Math.round(S.q('#figure').clientWidth);
-  if (!S.width) return;
+  const width = Math.round(S.q('#figure').clientWidth);
+  if (!width) return;
+  S.width = width;
   Object.assign(S, {widths: new Map(), font: '', samples: null});
   ({methods: paintMethods, theory: paintTheory}[view] ?? paintCurves)(S);
   nameTicks(S);

@@ -414,7 +414,7 @@ function closeUp(S) {                     // the legend, from which some entries
   const {box, legend} = S.look, entries = [...S.svg.querySelectorAll('.entry')];
   let x = box.left, row = 0;
   const places = entries.filter(entry => getComputedStyle(entry).display !== 'none').map(entry => {
-    const width = +entry.dataset.width;
+    const width = Math.max(+entry.dataset.width, entry.getBBox().width);   // letters may be wider than those measured
     if (x > box.left && x + width > legend.right) [x, row] = [box.left, row + 1];
     x += width + legend.between;
     return {entry, at: x - width - legend.between, row};

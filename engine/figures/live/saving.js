@@ -61,7 +61,7 @@ function plotsOf(S) {                     // of the view on screen, each with it
       return {svg: node, x: left - box.left, y: top - box.top, width, height, name: `${tile.querySelector('strong').textContent}: ${numbersLine.textContent}`};
     });
   }
-  return [S.main, S.difference].map((P, k) => ({svg: P.svg, x: 0, y: k * S.main.height, width: S.width, height: P.height}));
+  return [S.main, S.difference].filter(P => P.height).map((P, k) => ({svg: P.svg, x: 0, y: k * S.main.height, width: S.width, height: P.height}));
 }
 
 function caption(S) {                     // sentences, broken into lines that fit

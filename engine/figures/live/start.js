@@ -6,12 +6,12 @@ const at = id => document.getElementById(id), page = document.documentElement;
 
 function addressed() {                    // what the address states; all else in it is ignored
   const stated = new URLSearchParams(location.hash.slice(1)), one = (name, known) => known.find(word => word === stated.get(name));
-  return {epsilon: stated.get('epsilon'), view: one('view', VIEWS), theme: one('theme', THEMES),
+  return {epsilon: stated.get('epsilon'), view: one('view', VIEWS), theme: one('theme', THEMES), curve: stated.get('curve'),
     game: STATED.test(stated.get('game') || '') ? Number(stated.get('game')) : undefined};
 }
 
 function address(state) {
-  const words = Object.entries({...state, theme: addressed().theme}).filter(([, value]) => value !== undefined);
+  const words = Object.entries({curve: addressed().curve ?? undefined, ...state, theme: addressed().theme}).filter(([, value]) => value !== undefined);
   const hash = `#${words.map(pair => pair.map(encodeURIComponent).join('=')).join('&')}`;
   try { history.replaceState(null, '', hash); } catch (_) { location.hash = hash; }
 }
@@ -35,18 +35,25 @@ function themed(paint) {                  // the reader's theme, until the butto
 }
 
 function drawFigure({sent, html, css}) {
-  const root = host({html, css}), {curves: {epsilons}} = sent, now = {...sent.now};
+  const root = host({html, css}), {curves: {epsilons}} = sent, now = {...sent.now}, all = [sent.curves, ...(sent.more || [])];
+  let curves = sent.curves;               // of several published curves the one that is chosen
   const follow = () => {
     const {epsilon, view, game} = addressed(), known = epsilons.indexOf(epsilon);
+    curves = all[addressed().curve] || sent.curves;
     Object.assign(now, {rev: now.rev + 1, start: known < 0 ? sent.now.start : known, view: view || sent.now.view, game});
   };
   const keep = (_, {budget, view, game}) => address({epsilon: epsilons[budget],
     ...(view === 'look' ? {} : {view, game})});
-  const paint = () => mount({data: {...sent, now: {...now}}, parentElement: root, setStateValue: keep, setTriggerValue: () => {}});
+  const paint = () => mount({data: {...sent, curves, now: {...now}}, parentElement: root, setStateValue: keep, setTriggerValue: () => {}});
   let saved = 0;
   for (const kind of ['svg', 'png']) at(kind).onclick = () => { now.save = `${++saved}-${kind}`; paint(); };
   addEventListener('hashchange', () => { follow(); paint(); });
   follow();
+  if (all.length > 1) {
+    at('choosing').hidden = false;
+    at('choice').value = all.indexOf(curves);
+    at('choice').onchange = event => { address({curve: event.target.value}); follow(); paint(); };
+  }
   themed(paint);
   paint();
 }

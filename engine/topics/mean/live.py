@@ -328,14 +328,16 @@ def lines(
 ) -> dict[str, Any]:
     """Encode curves without people: (points,) at `times`, `releases` (budgets, draws, points).
 
-    Shaded are both ends, (points,), of one band, or the middle 95 % and 50 % of the releases.
+    Shaded are both ends of a band, (points,) or (budgets, points), or the middle 95 % and 50 % of
+    the releases.
     """
     low, high = facts.value_low, facts.value_high
     scale = (low - (high - low) / 2, high + (high - low) / 2)
     if band is None:
         fog = np.moveaxis(np.quantile(releases, _FOG_LEVELS, axis=1), 0, 1)
     else:
-        fog = np.broadcast_to(np.stack([band[0], *band, band[1]]), (len(releases), 4, len(times)))
+        ends = np.stack([band[0], *band, band[1]], axis=-2)
+        fog = np.broadcast_to(ends, (len(releases), 4, len(times)))
     drawn = releases[:, :SHOWN_DRAWS] - ordinary
     coded, scales = encoded(facts, drawn)
     coded_fog, fog_scales = encoded(facts, fog - ordinary)

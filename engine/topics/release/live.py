@@ -2,7 +2,7 @@
 
 The dashed line is the published curve with its published band. The moving line shows true means
 that fit the release: draws of the normal law of the card's coefficients, with a fixed seed, since
-all of it is public. A release without such coefficients has its curve and band alone.
+all of it is public. A release without such coefficients has its curves and bands alone.
 """
 
 from __future__ import annotations
@@ -16,31 +16,45 @@ from engine.answers import card as answers_card
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
+from engine.core.tasks import DENSITY, TASKS
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language import odds_words
+from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, percent_up, small, whole, with_unit
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.release import tables
 from engine.release.tables import ReleasedTable
 from engine.topics.mean import live
 
 _DRAWS, _SEED, _STREAM = 20, 1, 1
 _LONGEST, _MOST_LINES = 600, 40  # characters of a sentence of a card, and lines of a list
+_MOST_CURVES = 100
 NO_CURVE = "The card has no curve to draw; give release.csv, too."
 
 
-class ReleasedPage(NamedTuple):
-    """A published curve as a figure, and what its card says."""
+class ReleasedCurvePage(NamedTuple):
+    """One published curve as a figure and as a table."""
 
-    title: str
-    method: str
+    name: str  # empty where there is only one
     payload: dict[str, Any]
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
+
+
+class ReleasedPage(NamedTuple):
+    """The published curves of one card, and what the card says."""
+
+    title: str
+    what: str
+    group: str  # of a public group its name, else that of the release
+    method: str
+    curves: list[ReleasedCurvePage]
     statements: list[str]
+    limits: list[str]
 
 
 def read(card: bytes, table: bytes) -> ReleasedPage:
-    """Read the two published files of a release: a guarantee card and a table of a curve."""
+    """Read the two published files of a release: a guarantee card and a table of curves."""
     stated = entrance.json_of(card.decode("utf-8", "replace"), "a guarantee card")
     if not isinstance(stated, Mapping) or stated.get("kind") != "differential privacy guarantee":
         raise InputError(
@@ -48,11 +62,15 @@ def read(card: bytes, table: bytes) -> ReleasedPage:
             field="card",
             hint="It is the file guarantee.json of a release.",
         )
-    curve = tables.read(table)[0]
-    if len(curve.x) < 2 or np.any(np.diff(curve.x) <= 0):
-        raise InputError(NO_CURVE, field="table")
+    curves = tables.read(table)[:_MOST_CURVES]
+    if any(len(curve.x) < 2 or np.any(np.diff(curve.x) <= 0) for curve in curves):
+        raise InputError(
+            "This release is no curve, so there is no figure to send.",
+            field="table",
+            hint="Send its report instead: release.html.",
+        )
     try:
-        return _page(stated, curve)
+        return _page(stated, curves)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise InputError(
             "The guarantee card lacks what every card of a curve has.",
@@ -61,15 +79,30 @@ def read(card: bytes, table: bytes) -> ReleasedPage:
         ) from None
 
 
-def _page(card: Mapping[str, Any], curve: ReleasedTable) -> ReleasedPage:
-    facts, budget = _facts(card, curve), Budget(*map(float, _guarantee(card)))
+def _page(card: Mapping[str, Any], curves: Sequence[ReleasedTable]) -> ReleasedPage:
+    budget = Budget(*map(float, _guarantee(card)))
     people = sum(int(size) for size in card["public"]["people_per_site"])
-    what = f"{_text(card['release']['what'])} of {whole(people)} {facts.people}"
-    group = f", {curve.name}" if curve.name else ""
+    what = f"{_text(card['release']['what'])} of {whole(people)} {_units(card)[1]}"
+    groups = card.get("answers", {}).get("groups")
     return ReleasedPage(
-        title=f"{what}{group}, published with differential privacy",
+        title=f"{what}, published with differential privacy",
+        what=_text(card["release"]["what"]),
+        group=_text(groups["name"]) if groups else _text(card["release"]["name"]),
         method=_text(card["mechanism"]["label"]),
-        payload=_payload(card, curve, facts, budget, people, what),
+        curves=[_curve_page(card, curve, budget, people, what) for curve in curves],
+        statements=_statements(card, budget),
+        limits=[_text(line) for line in _lines(card["accuracy"]["explained"])],
+    )
+
+
+def _curve_page(
+    card: Mapping[str, Any], curve: ReleasedTable, budget: Budget, people: int, what: str
+) -> ReleasedCurvePage:
+    facts = _facts(card, curve)
+    title = f"{what}, {_text(curve.name)}" if curve.name else what
+    return ReleasedCurvePage(
+        name=_text(curve.name),
+        payload=_payload(card, curve, facts, budget, people, title),
         columns=(
             named(facts.time_name, facts.time_unit),
             named(facts.value_name, facts.value_unit),
@@ -79,7 +112,6 @@ def _page(card: Mapping[str, Any], curve: ReleasedTable) -> ReleasedPage:
             tuple(f"{value:.6g}" for value in row)
             for row in zip(curve.x, curve.value, *(curve.band or ()), strict=True)
         ][::5],
-        statements=_statements(card, budget),
     )
 
 
@@ -87,17 +119,23 @@ def _guarantee(card: Mapping[str, Any]) -> tuple[Any, Any]:
     return card["guarantee"]["epsilon"], card["guarantee"]["delta"]
 
 
+def _units(card: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the words for one person and for several."""
+    units = card.get("answers", {}).get("units", {})
+    return _text(units.get("person", "person")), _text(units.get("people", "people"))
+
+
 def _facts(card: Mapping[str, Any], curve: ReleasedTable) -> PublicFacts:
     """Return names, units and ranges of both axes, wide enough for what is drawn."""
-    bounds, units = card["bounds"], card.get("answers", {}).get("units", {})
-    value, time = bounds.get("value", {}), bounds.get("time", {})
     drawn = np.concatenate([curve.value, *(curve.band or ())])
-    low, high = float(value.get("low", drawn.min())), float(value.get("high", drawn.max()))
-    low, high = min(low, float(drawn.min())), max(high, float(drawn.max()))
+    low, high = float(drawn.min()), float(drawn.max())
+    value, time = _axes(card, curve)
+    low, high = min(low, float(value.get("low", low))), max(high, float(value.get("high", high)))
+    person, people = _units(card)
     return PublicFacts(
         name=_text(card["release"]["of"]),
-        person=_text(units.get("person", "person")),
-        people=_text(units.get("people", "people")),
+        person=person,
+        people=people,
         value_name=_text(value.get("name", "Value")),
         value_unit=_text(value.get("unit", "")),
         time_name=_text(time.get("name", "Place")),
@@ -109,13 +147,44 @@ def _facts(card: Mapping[str, Any], curve: ReleasedTable) -> PublicFacts:
     )
 
 
+def _axes(
+    card: Mapping[str, Any], curve: ReleasedTable
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return what the card says of values and of places; ranges of a coefficient are its own.
+
+    A card names the axes of its data. What follows from them, such as the shares of a ROC curve,
+    has its names from the task.
+    """
+    bounds, what = card["bounds"], card["release"]["what"]
+    value, time = bounds.get("value", {}), bounds.get("time", {})
+    columns = [column for column in bounds.get("columns", ()) if column["name"] == curve.name]
+    if columns:
+        per = _text(columns[0]["unit"]) or "unit"
+        changed = uncapital(_text(value.get("name", "value")))
+        name = f"Change of {changed} per {per} of {curve.name}"
+        return {"name": name, "unit": value.get("unit", "")}, time
+    task = next((task for task in TASKS.values() if task.label == what), None)
+    if task is DENSITY:
+        feature = bounds["columns"][0]
+        unit = f"per {_text(feature['unit'])}" if feature["unit"] else ""
+        return {"name": "Density", "unit": unit}, feature
+    if task and task.key in ESTIMANDS:
+        estimand = ESTIMANDS[task.key]
+        return {"name": estimand.quantity}, {
+            "name": estimand.argument
+        } if estimand.argument else time
+    if not time and bounds.get("columns"):
+        return value, bounds["columns"][0]
+    return value, time
+
+
 def _payload(
     card: Mapping[str, Any],
     curve: ReleasedTable,
     facts: PublicFacts,
     budget: Budget,
     people: int,
-    what: str,
+    title: str,
 ) -> dict[str, Any]:
     """Collect what the browser draws: one ε, nobody’s curve, and means that fit the release."""
     fitting = _fitting(card, curve)
@@ -124,22 +193,25 @@ def _payload(
     if not 0.5 <= right <= 1:
         raise ValueError
     half = None if curve.band is None else float((curve.band[1] - curve.band[0]).mean() / 2)
-    width = "–" if half is None else with_unit(number(half), facts.value_unit)
+    width = "" if half is None else with_unit(number(half), facts.value_unit)
     share = percent_up(right).replace("more than", ">")
     words = live.figure_words(facts, people) | live.words_without_people(
         "published curve", "published curve" if fitting is None else "a mean that fits it"
     )
     return live.tagged(
         {
-            "title": what,
+            "title": title,
             "epsilons": [f"{budget.epsilon:g}"],
             "n": people,
             "attacker": [share if share[0] == ">" else f"≤ {share}"],
             "bound": [right],
             "weak": [budget.epsilon >= odds_words.WEAK_FROM],
             "notes": [_invitation(fitting is not None)],
-            "errors": [[width, "" if half is None else "(on average)", f"band ± {width}"]],
+            "errors": [
+                [width, "(on average)", f"band ± {width}"] if width else ["", "", "no band"]
+            ],
             "refused": [None],
+            "alone": half is None and fitting is None,
             **live.axes(facts),
             **live.lines(facts, curve.x, curve.value, lines[None], curve.band),
             "words": words
@@ -182,14 +254,13 @@ def _fitting(card: Mapping[str, Any], curve: ReleasedTable) -> Array | None:
 
 
 def _statements(card: Mapping[str, Any], budget: Budget) -> list[str]:
-    """Say what the card says: accuracy, guarantee, its limits and warnings."""
+    """Say what the card says: accuracy, guarantee, warnings, and what is not covered."""
     accuracy = card["accuracy"]
     return [
         _text(accuracy["headline"]),
         f"Protects {_text(card['unit_of_protection'])}: ε = {budget.epsilon:g}, "
         f"δ = {small(budget.delta)}, certified.",
         *(f"Warning: {_text(line)}" for line in _lines(accuracy["warnings"])),
-        *(_text(line) for line in _lines(accuracy["explained"])),
         f"Not covered: {'; '.join(_text(line) for line in _lines(card['not_covered']))}.",
         *([_text(card["release"]["credit"])] if card["release"].get("credit") else []),
     ]

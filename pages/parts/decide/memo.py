@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
 from engine.core.enumerations import NoisePlace
+from engine.core.types import DataKind
 from engine.exports.memo import study_memo
+from engine.exports.one_decision import of_decision
 from pages.parts.decide.view import DecideView
 from pages.shared import components
+from pages.shared.cards import share
 from pages.shared.state import links, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 _LAB = Path(__file__).parents[2] / "lab.py"
 SHEET = 900  # pixels, about
+_TWIN = (
+    "It is simulated from the facts that were stated and the number of people. It holds no value "
+    "of a file."
+)
 _LONGEST_NAME = 80  # characters
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # unreachable for readers of a memo elsewhere
 
@@ -60,6 +68,12 @@ def show(view: DecideView) -> None:
         icon=":material/download:",
         key="study_memo",
         type="tertiary",
+    )
+    share.button(
+        "decide",
+        partial(of_decision, view.question(), view.answer),
+        "privacy-curves-decision",
+        _TWIN if view.facts.kind is DataKind.TWIN else "",
     )
     _to_lab(view)
 

@@ -9,19 +9,21 @@ import streamlit as st
 from engine.exports.one_file import SharedPage
 
 
-def button(key: str, make: Callable[[], SharedPage], stem: str) -> None:
-    """Offer a page as one file; `stem` begins the file's name."""
+def button(key: str, make: Callable[[], SharedPage], stem: str, note: str = "") -> None:
+    """Offer a page as one file; `stem` begins its name, and `note` says what else is in it."""
     if st.button("Share as one file", icon=":material/ios_share:", key=f"share_{key}"):
-        _dialog(key, make, stem)
+        _dialog(key, make, stem, note)
 
 
 @st.dialog("Share as one file")
-def _dialog(key: str, make: Callable[[], SharedPage], stem: str) -> None:
+def _dialog(key: str, make: Callable[[], SharedPage], stem: str, note: str) -> None:
     page, file = make(), f"{stem}.html"
     st.markdown(
         "One file that anybody can open, without this program and without a server. It makes no "
         "request."
     )
+    if note:
+        st.markdown(note)
     st.download_button(
         f"Save as one file ({len(page.html) / 1000:.0f} kB)",
         page.html,

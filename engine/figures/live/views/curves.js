@@ -349,16 +349,19 @@ function paintCurves(S) {                 // new data, size, theme or game
   S.limits = speedy(S) ? S.asked.limits : S.fogLimits;
   S.floors = speedy(S) ? S.asked.floors : S.limits.map(limit => -limit);
   S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 7));
-  const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
-  const left = 30 + Math.max(...texts.map(text => wide(S, text)));
-  const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release === words.mean ? '' : words.release, names ? names[1] : words.curves];
+  const isAlone = S.data.alone;           // a curve without a band: nothing would be below it
+  const texts = [...valueTicks.map(t => t.text), ...(isAlone ? [] : S.differences.flat().map(signed))];
+  const titled = Math.max(...[['#main', value.label], ['#difference', speedy(S) ? S.asked.panel : S.data.difference]]
+    .map(([id, title]) => inHeight(S, title, S.q(id).clientHeight).length));
+  const left = 14 + LINE * titled + Math.max(...texts.map(text => wide(S, text)));
+  const names = !S.game && S.asked?.names, labels = [words.release === words.mean ? '' : words.mean, names ? names[0] : words.release, names ? names[1] : words.curves];
   const others = [names ? names[0] : words.unpublished, names ? names[1] : words.moved];   // of a release that is none, of a pull
   const wider = (one, other) => wide(S, one) < wide(S, other) ? other : one;
   const right = phone ? 10 : 16 + Math.max(...[...labels, ...others, words.fog].map(text => wide(S, text) * 1.06));
   const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
   const above = phone ? inLines(S, [wider(labels[1], others[0]), labels[0], wider(labels[2], others[1])], left, SAMPLE + 6) : [];
-  S.main = plot(S, '#main', {left, right, top: phone ? above.at(-1).y + 14 : 10, bottom: 8}, timeTicks, '');
+  S.main = plot(S, '#main', {left, right, top: phone ? above.at(-1).y + 14 : 10, bottom: isAlone ? 44 : 8}, timeTicks, isAlone ? time.label : '');
   S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
   S.main.range(low, high);
   S.main.value = y => low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (high - low);

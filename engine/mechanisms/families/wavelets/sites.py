@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 
 from engine.core.errors import InputError
 from engine.core.types import Array
+from engine.numerics.roots import root
 
 _TIE = 1e-9  # relative: quantities this close count as equal
 _LEVELS = np.arange(121.0)  # far beyond any level that data could reach
@@ -60,8 +61,6 @@ class WaveletSites:
         In t = log D the difference of the logarithms of both sides rises with a slope between 2γ+1
         and 2γ+2, so its value at t = 0 brackets the only root.
         """
-        from scipy.optimize import brentq  # on first use: it takes a moment
-
         if not self.epsilon.any():
             return 0.0
         with np.errstate(divide="ignore"):
@@ -72,7 +71,7 @@ class WaveletSites:
 
         ends = [-gap(0.0) / (2 * gamma + 1), -gap(0.0) / (2 * gamma + 2)]
         # where only one kind of site is left the root is an end: room for rounding
-        return float(np.exp(brentq(gap, min(ends) - 1, max(ends) + 1, xtol=1e-15, rtol=1e-15)))
+        return float(np.exp(root(gap, min(ends) - 1, max(ends) + 1, 1e-15)))
 
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
         """True for sites that privacy holds back, nε² ≤ D; equality counts."""
