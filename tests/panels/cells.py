@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -83,10 +83,19 @@ class Measured:
 
     @cached_property
     def forecast(self) -> float:
-        """The error that is shown before such a release, from stated facts alone: of twins, as many as releases."""
-        stated, releases = self.cell.one, len(self.covers)
-        twin = twin_of(MEAN_FUNCTION, stated.facts, stated.sizes)
-        together = max(1, min(releases, _READINGS // stated.sizes.n_observations))
+        """The error that is shown before such a release, from stated facts alone."""
+        return self._of_twins(self.cell.one.facts)
+
+    @cached_property
+    def forecast_unasked(self) -> float:
+        """The same where nobody says how far most people are from the average."""
+        return self._of_twins(replace(self.cell.one.facts, guessed_spread=0.0))
+
+    def _of_twins(self, stated: PublicFacts) -> float:
+        """The error of twins, as many as releases."""
+        sizes, releases = self.cell.one.sizes, len(self.covers)
+        twin = twin_of(MEAN_FUNCTION, stated, sizes)
+        together = max(1, min(releases, _READINGS // sizes.n_observations))
         squares = []
         for first in range(0, releases, together):
             data = twin.draw(

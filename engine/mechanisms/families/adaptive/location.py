@@ -226,6 +226,7 @@ class Far:
     usual: Array  # (repeats, columns, 2), shares of the reference law
     noise: Array  # (columns,), its standard deviation in each
     reach: Array  # (repeats, columns), how far a person at one radius is held back in the level
+    lean: Array  # (repeats, columns), how far skew may have moved the level; NaN like `side`
 
 
 @dataclass(frozen=True)
@@ -552,16 +553,20 @@ def _far(
         )
     pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
     reach = last.radius * last.shape[..., 0] / slope[..., 0]
-    side = error = np.full(last.radius.shape, np.nan)
+    side = error = lean = np.full(last.radius.shape, np.nan)
     if pooled.shape[-1] > 2:
         side, error = _side(sites, pooled[..., 2], noise, after, law)
+        side = np.where(last.holds_all, 0.0, side)
+        radii = last.radius / np.linalg.norm(last.spread / last.shape, axis=-1)
+        lean = last.spread[..., 0] * checked_facts.bias_of_side(side, error, radii)
     return Far(
         np.where(last.holds_all[..., None], 0.0, pooled[..., :2]),
-        np.where(last.holds_all, 0.0, side),
+        side,
         error,
         law.share_beyond(last.spread, last.shape, last.radius),
         noise,
         np.where(last.holds_all, 0.0, reach),
+        lean,
     )
 
 
