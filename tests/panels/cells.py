@@ -23,6 +23,7 @@ SEED = 1
 SIZES = ((300, 1.0), (1000, 1.0), (3000, 3.0))  # people and ε of ordinary settings
 MEAN = AdaptiveMean()
 _READINGS = 1_500_000  # worked on at once
+_TWINS = 20  # behind a forecast
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class Measured:
         return self._of_twins(replace(self.cell.one.facts, guessed_spread=0.0))
 
     def _of_twins(self, stated: PublicFacts) -> float:
-        """The error of twins, as many as releases."""
-        sizes, releases = self.cell.one.sizes, len(self.covers)
+        """The error of so many twins as pages simulate."""
+        sizes, releases = self.cell.one.sizes, _TWINS
         twin = twin_of(MEAN_FUNCTION, stated, sizes)
         together = max(1, min(releases, _READINGS // sizes.n_observations))
         squares = []

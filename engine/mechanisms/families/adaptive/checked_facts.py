@@ -692,8 +692,7 @@ def bias_of_side(side: Array, error: Array, radius: Array) -> Array:
     Let people of slight skewness γ be clipped at k standard deviations. By the first term of
     Edgeworth's series their centre is off by b = γ k φ(k)/(3 (2Φ(k) − 1)), and within k of it lie
     S = γ (φ(0) + (k² − 1) φ(k))/3 − 2b (φ(0) − φ(k)) more of them on one side than on the other. So
-    S tells b. Its square is taken less the variance of its error; `radius` is k of people who
-    differ in their level alone, who are clipped most.
+    S tells b. Its square is taken less the variance of its error; `radius` is k.
     """
     k = np.maximum(radius, _LEAST_RADIUS)
     at_zero, at_k = (np.exp(-(each**2) / 2) / math.sqrt(2 * math.pi) for each in (0.0, k))

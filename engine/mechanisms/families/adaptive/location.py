@@ -318,7 +318,7 @@ def _one_by_one(
         moments = _moments(sites, state, constants)
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
-        far=_far(sites, last, state, slope, law),
+        far=_far(sites, last, state, slope, moments, law),
     )
 
 
@@ -369,7 +369,7 @@ def _jointly(
     )
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
-        far=_far(sites, last, state, slope, law),
+        far=_far(sites, last, state, slope, moments, law),
     )
 
 
@@ -530,7 +530,12 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 
 
 def _far(
-    sites: Sequence[SiteDeviations], last: State, after: State, slope: Array, law: DeviationLaw
+    sites: Sequence[SiteDeviations],
+    last: State,
+    after: State,
+    slope: Array,
+    moments: Sent | None,
+    law: DeviationLaw,
 ) -> Far | None:
     """The shares of people beyond one and two radii of the last location, about its centre.
 
@@ -557,8 +562,8 @@ def _far(
     if pooled.shape[-1] > 2:
         side, error = _side(sites, pooled[..., 2], noise, after, law)
         side = np.where(last.holds_all, 0.0, side)
-        radii = last.radius / np.linalg.norm(last.spread / last.shape, axis=-1)
-        lean = last.spread[..., 0] * checked_facts.bias_of_side(side, error, radii)
+        radius = _radius_of_level(sites, last, moments)
+        lean = last.spread[..., 0] * checked_facts.bias_of_side(side, error, radius)
     return Far(
         np.where(last.holds_all[..., None], 0.0, pooled[..., :2]),
         side,
@@ -568,6 +573,27 @@ def _far(
         np.where(last.holds_all, 0.0, reach),
         lean,
     )
+
+
+def _radius_of_level(sites: Sequence[SiteDeviations], last: State, moments: Sent | None) -> Array:
+    """Find at how many standard deviations of their level people are clipped: (repeats, columns).
+
+    Second moments M say what goes with the level: with b_l = M_l0/M_00, and with the rest of the
+    deviations at its mean, ‖h/d‖² = Σ_l (s_l²/d_l² − b_l² v) + z² v Σ_l b_l² for a level of z
+    standard deviations and v = s_0²/d_0². Without moments all goes with it.
+    """
+    squares = (last.spread / last.shape) ** 2
+    if moments is None:
+        return np.asarray(last.radius / np.sqrt(squares.sum(axis=-1)))
+    people = sum(site.n_curves for site in sites)
+    row = sum(
+        site.n_curves / people * each[..., 0]
+        for site, each in zip(sites, moments.values, strict=True)
+    )
+    along = (row / np.maximum(row[..., :1], _NO_ZERO)) ** 2 * squares[..., :1]
+    along = np.minimum(along, squares)
+    rest = (squares - along).sum(axis=-1)
+    return np.sqrt(np.maximum(last.radius**2 - rest, 0.0) / along.sum(axis=-1))
 
 
 def _who_is_far(site: SiteDeviations, last: State, after: State) -> Array:
