@@ -34,10 +34,10 @@ def have_finer_detail(
     """True where the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
-    which belong to curves without ends, they should vanish. Of eleven cosines and more the last five
-    to eight are looked at: a step at t leaves sin(πlt)/l in coefficient l, and where slopes take two
-    of four directions, steps at some places hardly show in the other two. Of a step at .3 of the
-    range of 600 people at ε = 1 four tell .03, five .47. False for fewer than six functions.
+    which belong to curves without ends, they should vanish. Of eleven cosines and more the last
+    five to eight are looked at: a step at t leaves sin(πlt)/l in coefficient l, and slopes take two
+    directions, so that steps at some places hardly show in the other two of four. False for fewer
+    than six functions.
     Coefficients are (…, r), the pointwise `half_width` (…) is averaged over time; `material` is the
     least misfit that matters, in half widths, and `misfit` its largest probability by chance.
     """
