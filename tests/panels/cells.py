@@ -23,7 +23,10 @@ SEED = 1
 SIZES = ((300, 1.0), (1000, 1.0), (3000, 3.0))  # people and ε of ordinary settings
 MEAN = AdaptiveMean()
 _READINGS = 1_500_000  # worked on at once
-_TWINS = 20  # behind a forecast
+_TWINS, _STUDY = (
+    (20, 100),
+    400_000,
+)  # behind a forecast, as on pages: data sets, and readings in all
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ class Measured:
 
     def _of_twins(self, stated: PublicFacts) -> float:
         """The error of so many twins as pages simulate."""
-        sizes, releases = self.cell.one.sizes, _TWINS
+        sizes = self.cell.one.sizes
+        releases = int(np.clip(_STUDY // sizes.n_observations, *_TWINS))
         twin = twin_of(MEAN_FUNCTION, stated, sizes)
         together = max(1, min(releases, _READINGS // sizes.n_observations))
         squares = []

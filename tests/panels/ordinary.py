@@ -1,7 +1,7 @@
 """Ordinary data, stated truly: a release of them is silent, and its band holds in 19 of 20.
 
-Their holders say how far most people are from the average, as pages ask: the standard deviation
-about the mean curve as people say such numbers, not as data have it.
+Their holders say how far most people are from the average, as pages ask: what two in three of all
+observations are within, in a round number. Of values from 0 on it is the standard deviation.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def evenly_spread(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
     """Levels with long tails, the same above as below, which is stated."""
     t = rng.random((repeats, n, 5))
     levels = 2 * rng.standard_t(5, (repeats, n, 1))
-    facts = PublicFacts(value_low=-20, value_high=40, guessed_spread=3, symmetric=True)
+    facts = PublicFacts(value_low=-20, value_high=40, guessed_spread=2.5, symmetric=True)
     return curves(t, wave(t) + levels + rng.standard_normal(t.shape), facts, wave)
 
 
