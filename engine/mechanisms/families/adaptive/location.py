@@ -135,6 +135,7 @@ NOISE_ROWS = {
 _NO_ZERO = 1e-300
 _TOLD = 1e-6  # of the largest singular value of E T: directions that the times tell
 _FIXED_POINT_STEPS = 12
+_LEAST_LEVEL = 0.1  # of the level's second moment, that clipping and noise are taken to leave
 _MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
 
@@ -590,8 +591,9 @@ def _radius_of_level(sites: Sequence[SiteDeviations], last: State, moments: Sent
         site.n_curves / people * each[..., 0]
         for site, each in zip(sites, moments.values, strict=True)
     )
-    along = (row / np.maximum(row[..., :1], _NO_ZERO)) ** 2 * squares[..., :1]
-    along = np.minimum(along, squares)
+    level = np.maximum(row[..., :1], _LEAST_LEVEL * squares[..., :1])
+    along = np.minimum((row / level) ** 2 * squares[..., :1], squares)
+    along[..., 0] = squares[..., 0]
     rest = (squares - along).sum(axis=-1)
     return np.sqrt(np.maximum(last.radius**2 - rest, 0.0) / along.sum(axis=-1))
 
