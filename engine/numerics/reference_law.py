@@ -105,7 +105,7 @@ class ReferenceLaw(DeviationLaw):
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
         ratio = (spread / shape) ** 2
         along_one = _shares_along_one(radius / np.sqrt(ratio.sum(axis=-1)))
-        return np.maximum(_shares_beyond(self._factors(ratio, radius)[0]), along_one)
+        return np.asarray(np.maximum(_shares_beyond(self._factors(ratio, radius)[0]), along_one))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """Move of a clipped average when its centre moves, coefficient by coefficient.
@@ -286,7 +286,7 @@ class ProductLaw(DeviationLaw):
         size = by_function @ (self.waves**2).mean(axis=0)  # (repeats, columns, K)
         squared = (size[..., None, :] @ self.directions**2)[..., 0, :]
         along_one = _shares_along_one(radius[..., None] / np.sqrt(squared)).mean(axis=-2)
-        return np.maximum(_shares_beyond(self._factors(ratio, radius)[0]), along_one)
+        return np.asarray(np.maximum(_shares_beyond(self._factors(ratio, radius)[0]), along_one))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²].
