@@ -587,15 +587,17 @@ def _radius_of_level(sites: Sequence[SiteDeviations], last: State, moments: Sent
     if moments is None:
         return np.asarray(last.radius / np.sqrt(squares.sum(axis=-1)))
     people = sum(site.n_curves for site in sites)
-    row = sum(
-        site.n_curves / people * each[..., 0]
-        for site, each in zip(sites, moments.values, strict=True)
+    row = np.asarray(
+        sum(
+            site.n_curves / people * each[..., 0]
+            for site, each in zip(sites, moments.values, strict=True)
+        )
     )
     level = np.maximum(row[..., :1], _LEAST_LEVEL * squares[..., :1])
     along = np.minimum((row / level) ** 2 * squares[..., :1], squares)
     along[..., 0] = squares[..., 0]
     rest = (squares - along).sum(axis=-1)
-    return np.sqrt(np.maximum(last.radius**2 - rest, 0.0) / along.sum(axis=-1))
+    return np.asarray(np.sqrt(np.maximum(last.radius**2 - rest, 0.0) / along.sum(axis=-1)))
 
 
 def _who_is_far(site: SiteDeviations, last: State, after: State) -> Array:
