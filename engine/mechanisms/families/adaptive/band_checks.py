@@ -56,7 +56,7 @@ def have_finer_detail(
 
 
 def _last(size: int) -> int:
-    """How many of so many cosines are looked at."""
+    """Choose how many of the last cosines are looked at."""
     return min(max(size - _SMOOTH, _MORE if size >= _MORE_FROM else _LAST), _MOST)
 
 
