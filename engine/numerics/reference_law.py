@@ -7,11 +7,13 @@ as the stated design says. Only sizes of the deviations are put in, so nothing o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol, TypeGuard
 
 import numpy as np
+from scipy.special import ndtr, stdtr
 
 from engine.core.arrays import Array
 from engine.core.types import Design, TimeLaw
@@ -47,6 +49,11 @@ class DeviationLaw(Protocol):
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
         """Compute the shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
+
+        They are those of the law or, where it has more, of people who all deviate along one
+        direction, as people do who differ in level alone. Of Gaussian deviations with Σ (spread/d)²
+        given, these are beyond any radius from 1.24 of its root on more often than all others
+        (Székely and Bakirov 2003, Probability Theory and Related Fields 126, 184–202).
 
         Arguments are those of `retained_share`.
         """
@@ -96,7 +103,9 @@ class ReferenceLaw(DeviationLaw):
         return np.asarray(factors @ self.absolute / self.absolute.sum(axis=0))
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
-        return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
+        ratio = (spread / shape) ** 2
+        along_one = _shares_along_one(radius / np.sqrt(ratio.sum(axis=-1)))
+        return np.asarray(np.maximum(_shares_beyond(self._factors(ratio, radius)[0]), along_one))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """Move of a clipped average when its centre moves, coefficient by coefficient.
@@ -217,6 +226,18 @@ def _shares_beyond(factors: Array) -> Array:
     return np.stack([(factors < 1.0).mean(axis=-1) - far, far], axis=-1)
 
 
+def _shares_along_one(radii: Array) -> Array:
+    """Shares of normal people or of those with the law's tails, whichever are more: (…, 2).
+
+    They deviate along one direction, with unit variance; radii are in standard deviations.
+    """
+    unit = math.sqrt(_DEGREES / (_DEGREES - 2))
+    beyond, far = (
+        2 * np.maximum(ndtr(-each), stdtr(_DEGREES, -unit * each)) for each in (radii, 2 * radii)
+    )
+    return np.stack([beyond - far, far], axis=-1)
+
+
 def _standardised(sample: Array) -> Array:
     return np.asarray(sample / np.sqrt((sample**2).mean(axis=0)))
 
@@ -260,7 +281,12 @@ class ProductLaw(DeviationLaw):
         )
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
-        return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
+        ratio = (spread / shape) ** 2
+        by_function = ratio.reshape(self._scale.shape) * self._scale**2
+        size = by_function @ (self.waves**2).mean(axis=0)  # (repeats, columns, K)
+        squared = (size[..., None, :] @ self.directions**2)[..., 0, :]
+        along_one = _shares_along_one(radius[..., None] / np.sqrt(squared)).mean(axis=-2)
+        return np.asarray(np.maximum(_shares_beyond(self._factors(ratio, radius)[0]), along_one))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²].

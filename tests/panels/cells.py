@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,10 @@ SEED = 1
 SIZES = ((300, 1.0), (1000, 1.0), (3000, 3.0))  # people and ε of ordinary settings
 MEAN = AdaptiveMean()
 _READINGS = 1_500_000  # worked on at once
+_TWINS, _STUDY = (
+    (20, 100),
+    400_000,
+)  # behind a forecast, as on pages: data sets, and readings in all
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,20 @@ class Measured:
 
     @cached_property
     def forecast(self) -> float:
-        """The error that is shown before such a release, from stated facts alone: of twins, as many as releases."""
-        stated, releases = self.cell.one, len(self.covers)
-        twin = twin_of(MEAN_FUNCTION, stated.facts, stated.sizes)
-        together = max(1, min(releases, _READINGS // stated.sizes.n_observations))
+        """The error that is shown before such a release, from stated facts alone."""
+        return self._of_twins(self.cell.one.facts)
+
+    @cached_property
+    def forecast_unasked(self) -> float:
+        """The same where nobody says how far most people are from the average."""
+        return self._of_twins(replace(self.cell.one.facts, guessed_spread=0.0))
+
+    def _of_twins(self, stated: PublicFacts) -> float:
+        """The error of so many twins as pages simulate."""
+        sizes = self.cell.one.sizes
+        releases = int(np.clip(_STUDY // sizes.n_observations, *_TWINS))
+        twin = twin_of(MEAN_FUNCTION, stated, sizes)
+        together = max(1, min(releases, _READINGS // sizes.n_observations))
         squares = []
         for first in range(0, releases, together):
             data = twin.draw(

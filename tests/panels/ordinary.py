@@ -1,8 +1,13 @@
-"""Ordinary data, stated truly: a release of them is silent, and its band holds in 19 of 20."""
+"""Ordinary data, stated truly: a release of them is silent, and its band holds in 19 of 20.
+
+Their holders say how far most people are from the average, as pages ask: what two in three of all
+observations are within, in a round number. Of values from 0 on it is the standard deviation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -44,6 +49,7 @@ def growth(
         value_unit="cm",
         value_low=60,
         value_high=210,
+        guessed_spread=6,
         time_name="Age",
         time_unit="years",
         time_low=2,
@@ -75,6 +81,7 @@ def glucose(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
         value_unit="mg/dL",
         value_low=40,
         value_high=400,
+        guessed_spread=25,
         time_name="Hour",
         time_unit="h",
         time_low=0,
@@ -96,6 +103,7 @@ def blood_pressure(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
         value_unit="mmHg",
         value_low=70,
         value_high=220,
+        guessed_spread=15,
         time_name="Age",
         time_unit="years",
         time_low=20,
@@ -110,7 +118,7 @@ def evenly_spread(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
     """Levels with long tails, the same above as below, which is stated."""
     t = rng.random((repeats, n, 5))
     levels = 2 * rng.standard_t(5, (repeats, n, 1))
-    facts = PublicFacts(value_low=-20, value_high=40, symmetric=True)
+    facts = PublicFacts(value_low=-20, value_high=40, guessed_spread=2.5, symmetric=True)
     return curves(t, wave(t) + levels + rng.standard_normal(t.shape), facts, wave)
 
 
@@ -123,12 +131,18 @@ def wave(t: Array) -> Array:
 
 def electricity(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
     """A day of power, every half hour: skewed, and near its lower bound."""
-    return ElectricityDays(n_curves=n, n_observations_per_curve=48).draw(repeats, rng)
+    return _guessed(
+        ElectricityDays(n_curves=n, n_observations_per_curve=48).draw(repeats, rng), 0.4
+    )
 
 
 def activity(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
     """Active minutes in each hour of a day: most of them none."""
-    return ActivityDays(n_curves=n).draw(repeats, rng)
+    return _guessed(ActivityDays(n_curves=n).draw(repeats, rng), 8)
+
+
+def _guessed(data: CurveData, spread: float) -> CurveData:
+    return replace(data, facts=replace(data.facts, guessed_spread=spread))
 
 
 def weight_mean(week: Array) -> Array:
@@ -153,6 +167,7 @@ def weight(
         value_unit="kg",
         value_low=40,
         value_high=180,
+        guessed_spread=15,
         time_name="Week",
         time_unit="weeks",
         time_low=0,

@@ -1,4 +1,7 @@
-"""Ordinary data and failures of methods beyond the mean: single observations, events, sparse rows."""
+"""Ordinary data and failures of methods beyond the mean.
+
+Percentile curves, effects of covariates, single observations, events and sparse rows.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from functools import partial
 import numpy as np
 
 from engine.core.types import Array, CurveData, DataKind, Estimate, EventData, SampleData
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
@@ -17,12 +22,17 @@ from engine.mechanisms.wavelet_adaptive import WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.counts.comparisons import hazard_ratio
 from engine.numerics.counts.curves import survival_curves
+from engine.simulation.metrics import entry_coverage
+from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.event_times import SHAPES, EventTimes
+from engine.sources.population_readings import PopulationReadings
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_rows import SparseRows
 from tests.panels.cells import Cell
 
 TIMES, CENTRE, BOUNDS = "law of times", "observations around the curve", "bounds"
+FOLLOWS = "times beside covariates"
+PERCENTILES = PercentileCurves(band="simultaneous")
 EIGENVALUES, CLIPPED = "eigenvalues above noise", "spread of the noise"
 
 # -- one observation each -----------------------------------------------------------------------------------------
@@ -68,6 +78,39 @@ def points(
 def no_band(estimate: Estimate, data: CurveData) -> Array:
     """False: without a band no release is held to be right, and only what is told counts."""
     return np.zeros(data.n_repeats, dtype=bool)
+
+
+# -- several functions of curves ----------------------------------------------------------------------------------
+
+
+def readings(
+    n: int, repeats: int, rng: np.random.Generator, times: Callable[[Array], Array] = lambda t: t
+) -> CurveData:
+    """Readings of a population whose percentile curves are known, at times that are stated as even."""
+    data = PopulationReadings(n_curves=n, n_observations_per_curve=8).draw(repeats, rng)
+    return replace(data, times=times(data.times))
+
+
+def holds_median_curve(estimate: Estimate, data: CurveData) -> Array:
+    """Whether the band of the median holds all of its curve."""
+    found = entry_coverage(estimate, PERCENTILES.truth_of(data))
+    assert found is not None
+    return np.asarray(found.joint[0, :, 0, found.joint.shape[-1] // 2] == 1)
+
+
+def effects(
+    n: int,
+    repeats: int,
+    rng: np.random.Generator,
+    times: Callable[[Array], Array] = lambda t: t,
+    follows: float = 0.0,
+) -> CurveData:
+    """An average and one effect; times stated as even may be Beta(1 + c x, 1 + c(1 − x)) of the covariate x."""
+    source = CoefficientCurves(n_curves=n, n_covariates=1, n_observations_per_curve=5)
+    data = source.draw(repeats, rng)
+    x = np.repeat((data.regressors[:, 1] + 1) / 2, 5, axis=-1)
+    drawn = rng.beta(1 + follows * x, 1 + follows * (1 - x)) if follows else times(data.times)
+    return replace(data, times=drawn)
 
 
 # -- times until an event -----------------------------------------------------------------------------------------
@@ -194,7 +237,22 @@ _ORDINARY_POINTS = tuple(
     )
     for n, sites in ((4000, 1), (16_000, 4))
 )
+_ORDINARY_CURVES = tuple(
+    Cell(
+        f"{name}, n = {n:,}, ε = {epsilon:g}",
+        partial(draw, n),
+        epsilon,
+        mechanism=mechanism,
+        holds=holds,
+    )
+    for name, draw, mechanism, holds in (
+        ("median curve", readings, PERCENTILES, holds_median_curve),
+        ("effect of a covariate", effects, AdaptiveCoefficients(), None),
+    )
+    for n, epsilon in ((1000, 2.0), (3000, 1.0))
+)
 ORDINARY = (
+    *_ORDINARY_CURVES,
     *_ORDINARY_POINTS,
     *(
         Cell(
@@ -216,6 +274,29 @@ _FAILURES = (
     ("12 common times", TIMES, {"times": lambda t: (np.floor(12 * t) + 0.5) / 12}),
 )
 FAILURES = (
+    *(
+        Cell(
+            f"{name}: {what}, n = 3,000, ε = 1",
+            partial(draw, 3000, **settings),
+            1.0,
+            told_by=told_by,
+            mechanism=mechanism,
+            holds=no_band,
+        )
+        for name, draw, mechanism in (
+            ("percentile curves", readings, PERCENTILES),
+            ("effect of a covariate", effects, AdaptiveCoefficients()),
+        )
+        for what, told_by, settings in _FAILURES
+    ),
+    Cell(
+        "effect of a covariate: times follow it, n = 3,000, ε = 1",
+        partial(effects, 3000, follows=3.0),
+        1.0,
+        told_by=FOLLOWS,
+        mechanism=AdaptiveCoefficients(),
+        holds=no_band,
+    ),
     *(
         Cell(
             f"{name}: {what}, n = 4,000, ε = 1",

@@ -24,6 +24,7 @@ def ordinary_table(found: Sequence[Measured]) -> str:
             f"{each.error:.3g}",
             f"{each.half_width / each.error:.1f}",
             share(each.error / each.forecast),
+            share(each.error / each.forecast_unasked),
             share(each.error / each.plain),
         )
         for each in found
@@ -38,6 +39,7 @@ def ordinary_table(found: Sequence[Measured]) -> str:
             "Error",
             "Half-width/error",
             "Error/forecast",
+            "Without a guess",
             "Error/plain",
         ),
         rows,

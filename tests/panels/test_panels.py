@@ -4,6 +4,7 @@ The default tier has a few settings and five standard errors; the slow one is wh
 scripts.measure_panels` prints, with all that is accepted.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -53,6 +54,17 @@ def test_visits_are_covered_whether_they_are_prompt_or_late(late):
         "weight", partial(ordinary.weight, 3000, late=late, mean=lambda week: 95 - 0.2 * week), 3.0
     )
     assert measured(cell, FEW).covers.mean() >= 1 - most(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [ordinary.glucose, ordinary.growth])
+def test_a_band_that_relies_on_evenly_spread_people_holds_for_slight_skew_and_for_levels(draw):
+    def stated(repeats, rng):
+        data = draw(3000, repeats, rng)
+        return replace(data, facts=replace(data.facts, symmetric=True))
+
+    found = measured(Cell("spread evenly, as stated", stated, 3.0), FEW)
+    assert found.covers.mean() >= 1 - most(0.05) and found.warned.mean() <= most(0.10)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,13 @@ def test_a_step_is_seen_wherever_it_is_and_four_turns_are_not(place):
     assert have_finer_detail(*released(lambda t: 0.2 * np.cos(5 * np.pi * t), 17)).mean() < 0.01
 
 
+@pytest.mark.parametrize("size", [11, 13])
+@pytest.mark.parametrize("place", [0.3, 0.45, 0.6, 0.7])
+def test_a_step_is_seen_wherever_it_is_by_few_coefficients_too_and_two_turns_are_not(size, place):
+    assert have_finer_detail(*released(lambda t: 0.15 * (t > place), size)).mean() > 0.9
+    assert have_finer_detail(*released(lambda t: 0.1 * np.sin(4 * np.pi * t), size)).mean() < 0.01
+
+
 @pytest.mark.parametrize("size", [13, 21])
 def test_of_a_period_too_narrow_peaks_are_seen_and_so_is_a_jump_between_its_ends(size):
     told = {

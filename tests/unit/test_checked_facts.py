@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from engine.core.bands import limits
 from engine.core.checks import CheckOutcome
@@ -368,6 +369,21 @@ def test_people_who_are_not_spread_evenly_as_stated_void_the_band(level, least, 
     told = share_told(estimate, check_words.UNEVEN_PEOPLE)
     assert least <= told <= most
     assert (estimate.is_unreliable[0, 0].mean() >= 0.95) == (told > 0.9)
+
+
+@pytest.mark.parametrize("radius", [1.0, 1.4, 2.0, 2.8])
+@pytest.mark.parametrize("skewness", [0.2, 0.55])
+def test_what_is_more_on_one_side_tells_how_far_slight_skew_moves_a_clipped_centre(
+    radius, skewness
+):
+    shape = 4 / skewness**2
+    people = (np.random.default_rng(1).gamma(shape, size=1_000_000) - shape) / np.sqrt(shape)
+    centre = brentq(lambda at: np.clip(people - at, -radius, radius).mean(), -1, 1)
+    inside = (people - centre)[np.abs(people - centre) <= radius]
+    side = np.sign(inside).sum() / len(people)
+    found = checked_facts.bias_of_side(np.array(side), np.array(0.0), np.array(radius))
+    assert -centre == pytest.approx(found, abs=0.15 * -centre + 0.004)
+    assert checked_facts.bias_of_side(np.array(side), np.array(abs(side)), np.array(radius)) == 0
 
 
 def test_sides_are_counted_only_where_clipping_relies_on_symmetry():

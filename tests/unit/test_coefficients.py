@@ -200,6 +200,19 @@ def test_second_moments_are_raised_to_their_least_and_stay_symmetric():
     assert np.allclose(raised, raised.swapaxes(-1, -2))
 
 
+def test_people_who_differ_in_level_alone_are_far_no_more_often_than_the_law_of_covariates_has_it():
+    covariates = without_noise(narrow())
+    law = of_regressors(covariates.moments, covariates.map, FOURIER, 2, Design())
+    spread, shape = np.linspace(0.5, 1.5, 9), np.linspace(1.0, 2.0, 9)
+    sizes = spread / shape * law._scale[0, 0].ravel() * np.tile(law.waves.std(axis=0), 3)
+    of_people = np.repeat(law.directions[0, 0], 3, axis=0) * sizes[:, None]
+    level = np.random.default_rng(2).standard_normal((2000, 1))
+    lengths = np.abs(level) * np.linalg.norm(of_people, axis=0)
+    radius = np.sqrt(1.4 * (lengths**2).mean())
+    usual = law.share_beyond(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
+    assert np.mean(lengths > 2 * radius) <= usual[1] + 0.002
+
+
 def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
     covariates = without_noise(narrow())
     law = of_regressors(covariates.moments, covariates.map, FOURIER, 2, Design())

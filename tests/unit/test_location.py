@@ -173,6 +173,20 @@ def test_the_reference_law_is_standardised_and_wide_radii_lose_nothing():
     assert np.allclose(law.slope(spread, np.sqrt(spread), np.array(1e9)), 1)
 
 
+@pytest.mark.parametrize("n_directions", [1, 2, 5, 20])
+def test_people_without_outliers_are_beyond_a_radius_no_more_often_than_the_law_has_it(
+    n_directions,
+):
+    rng, spread = np.random.default_rng(4), np.arange(1.0, 21) ** -1.5
+    shape = np.sqrt(spread)
+    axes = np.linalg.qr(rng.standard_normal((20, 20)))[0][:, :n_directions] / np.sqrt(n_directions)
+    axes *= (spread / np.maximum(np.linalg.norm(axes, axis=1), 1e-9))[:, None]
+    lengths = np.linalg.norm(rng.standard_normal((100_000, n_directions)) @ axes.T / shape, axis=1)
+    for radius in np.sqrt(spread.sum()) * np.array([0.8, 1.0, np.sqrt(2), 2.5]):
+        usual = heavy_tailed(20).share_beyond(spread, shape, radius)
+        assert np.mean(lengths > 2 * radius) <= usual[1] + 0.005
+
+
 def test_the_slope_is_the_derivative_of_the_clipped_average():
     """Numerically, by shifting every vector of the sample a little in one coordinate."""
     law, rng = heavy_tailed(3), np.random.default_rng(0)

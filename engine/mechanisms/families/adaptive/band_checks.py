@@ -18,6 +18,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, detail, steepening
 
 _LAST = 4  # coefficients; of Fourier functions two of each of the two highest frequencies
+_MORE, _MORE_FROM = 5, 11  # so many of this size and more: three directions beside slopes
 _SMOOTH, _MOST = 9, 8  # cosines that draw four turns, and most coefficients that are looked at
 _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
@@ -33,8 +34,10 @@ def have_finer_detail(
     """True where the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
-    which belong to curves without ends, they should vanish. Of 14 cosines and more the last five to
-    eight are looked at: steps leave traces in all of them. False for fewer than six functions.
+    which belong to curves without ends, they should vanish. Of eleven cosines and more the last
+    five to eight are looked at: a step at t leaves sin(πlt)/l in coefficient l, and slopes take two
+    directions, so that steps at some places hardly show in the other two of four. False for fewer
+    than six functions.
     Coefficients are (…, r), the pointwise `half_width` (…) is averaged over time; `material` is the
     least misfit that matters, in half widths, and `misfit` its largest probability by chance.
     """
@@ -42,7 +45,7 @@ def have_finer_detail(
     if size < CHECKED_FROM:
         return np.zeros(centre.shape[:-1], dtype=bool)
     if material is None:
-        last = min(max(size - _SMOOTH, _LAST), _MOST) if basis.family == "cosine" else _LAST
+        last = _last(size) if basis.family == "cosine" else _LAST
         material = constants.MATERIAL * math.sqrt(last)
     p_values, left = (
         detail(centre, covariance, last)
@@ -50,6 +53,11 @@ def have_finer_detail(
         else _last_four(centre, covariance)
     )
     return np.asarray((p_values < misfit) & (left > material * half_width))
+
+
+def _last(size: int) -> int:
+    """Choose how many of the last cosines are looked at."""
+    return min(max(size - _SMOOTH, _MORE if size >= _MORE_FROM else _LAST), _MOST)
 
 
 def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:

@@ -140,8 +140,9 @@ JOINT_RADIUS = 0.64  # the same for joint releases
 # moves on by so many half widths. Chosen on ordinary settings (growth, glucose, blood pressure,
 # power, steps, waves and lines, 250 to 3000 people, ε = 1 to 4), of which a fiftieth of the
 # releases are told, and on peaks, seven turns and steps, of which bands miss all: peaks and turns
-# are told in .87 to 1, steps in .83 to 1 of 600 people at ε = 2 and of 2000 at ε = 1, and in .4 of
-# 600 at ε = 1, where 11 functions are kept.
+# are told in .87 to 1, steps of 5 in .95 to 1 of 600 people at ε = 2 and of 1000 at ε = 1, and in
+# .5 to .8 of 600 at ε = 1, where 11 functions are kept. There a smaller misfit would tell them
+# more often, .9 at .22, and a fifth of days of glucose of 300 people as well.
 MISFIT, MATERIAL = 1e-3, 0.27
 STILL_MOVING = 8.0
 

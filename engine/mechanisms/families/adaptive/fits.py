@@ -310,6 +310,7 @@ class Heard:
     usual: Array  # (…, 2), the shares that clipping leaves there of people without outliers
     far_noise: Array
     reach: Array  # how far a person at one radius moves the level, in unit scale
+    lean: Array  # how far skew may have moved it, by what is more on one side; NaN if not counted
     relies_on_law: bool  # whether times are learned only where they contradict a law
 
     def note(
@@ -330,10 +331,10 @@ class Heard:
         return of_sides(self.side[k], self.side_error[k])
 
     def widened(self, covariance: Array) -> Array:
-        """Covariances (plans, repeats, draws, …) with what far people may add to the level."""
+        """Covariances (plans, repeats, draws, …) with what far people and skew add to the level."""
         radii = np.stack([self.far_people(k)[1] for k in range(len(covariance))])
-        wider = covariance.copy()
-        wider.reshape(*radii.shape, -1)[..., 0] += (np.nan_to_num(radii * self.reach) / NORMAL) ** 2
+        wider, of_far = covariance.copy(), np.nan_to_num(radii * self.reach) / NORMAL
+        wider.reshape(*radii.shape, -1)[..., 0] += of_far**2 + np.nan_to_num(self.lean) ** 2
         return wider
 
     def may_be_empty(self, k: int) -> NDArray[np.bool_]:
@@ -382,7 +383,7 @@ class Heard:
     def nothing(cls, plans: int, repeats: int, draws: int, relies_on_law: bool = True) -> Heard:
         shape = (plans, repeats, draws)
         far, usual = np.full((2, *shape, 2), np.nan)
-        side, side_error, far_noise, reach = np.full((4, *shape), np.nan)
+        side, side_error, far_noise, reach, lean = np.full((5, *shape), np.nan)
         return cls(
             [None] * plans,
             [_none()] * plans,
@@ -394,6 +395,7 @@ class Heard:
             usual,
             far_noise,
             reach,
+            lean,
             relies_on_law,
         )
 
@@ -580,6 +582,7 @@ class AdaptiveFit(Generic[E]):
                     self.heard.usual[k][where] = located.far.usual[:, of_plan]
                     self.heard.far_noise[k][where] = located.far.noise[of_plan]
                     self.heard.reach[k][where] = located.far.reach[:, of_plan]
+                    self.heard.lean[k][where] = located.far.lean[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
 

@@ -136,6 +136,7 @@ _NO_ZERO = 1e-300
 _TOLD = 1e-6  # of the largest singular value of E T: directions that the times tell
 LEAST_TOLD = 0.5  # least singular value of E T for which the mean of a site is read
 _FIXED_POINT_STEPS = 12
+_LEAST_LEVEL = 0.1  # of the level's second moment, that clipping and noise are taken to leave
 _MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
 
@@ -227,6 +228,7 @@ class Far:
     usual: Array  # (repeats, columns, 2), shares of the reference law
     noise: Array  # (columns,), its standard deviation in each
     reach: Array  # (repeats, columns), how far a person at one radius is held back in the level
+    lean: Array  # (repeats, columns), how far skew may have moved the level; NaN like `side`
 
 
 @dataclass(frozen=True)
@@ -319,7 +321,7 @@ def _one_by_one(
         moments = _moments(sites, state, constants)
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
-        far=_far(sites, last, state, slope, law),
+        far=_far(sites, last, state, slope, moments, law),
         sites=_each_site(sites, last, slope, locations, law),
     )
 
@@ -367,7 +369,7 @@ def _jointly(
     )
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
-        far=_far(sites, last, state, slope, law),
+        far=_far(sites, last, state, slope, moments, law),
         sites=_each_site(sites, before, slope, locations, law),
     )
 
@@ -529,7 +531,12 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 
 
 def _far(
-    sites: Sequence[SiteDeviations], last: State, after: State, slope: Array, law: DeviationLaw
+    sites: Sequence[SiteDeviations],
+    last: State,
+    after: State,
+    slope: Array,
+    moments: Sent | None,
+    law: DeviationLaw,
 ) -> Far | None:
     """The shares of people beyond one and two radii of the last location, about its centre.
 
@@ -552,17 +559,45 @@ def _far(
         )
     pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
     reach = last.radius * last.shape[..., 0] / slope[..., 0]
-    side = error = np.full(last.radius.shape, np.nan)
+    side = error = lean = np.full(last.radius.shape, np.nan)
     if pooled.shape[-1] > 2:
         side, error = _side(sites, pooled[..., 2], noise, after, law)
+        side = np.where(last.holds_all, 0.0, side)
+        radius = _radius_of_level(sites, last, moments)
+        lean = last.spread[..., 0] * checked_facts.bias_of_side(side, error, radius)
     return Far(
         np.where(last.holds_all[..., None], 0.0, pooled[..., :2]),
-        np.where(last.holds_all, 0.0, side),
+        side,
         error,
         law.share_beyond(last.spread, last.shape, last.radius),
         noise,
         np.where(last.holds_all, 0.0, reach),
+        lean,
     )
+
+
+def _radius_of_level(sites: Sequence[SiteDeviations], last: State, moments: Sent | None) -> Array:
+    """Find at how many standard deviations of their level people are clipped: (repeats, columns).
+
+    Second moments M say what goes with the level: with b_l = M_l0/M_00, and with the rest of the
+    deviations at its mean, ‖h/d‖² = Σ_l (s_l²/d_l² − b_l² v) + z² v Σ_l b_l² for a level of z
+    standard deviations and v = s_0²/d_0². Without moments all goes with it.
+    """
+    squares = (last.spread / last.shape) ** 2
+    if moments is None:
+        return np.asarray(last.radius / np.sqrt(squares.sum(axis=-1)))
+    people = sum(site.n_curves for site in sites)
+    row = np.asarray(
+        sum(
+            site.n_curves / people * each[..., 0]
+            for site, each in zip(sites, moments.values, strict=True)
+        )
+    )
+    level = np.maximum(row[..., :1], _LEAST_LEVEL * squares[..., :1])
+    along = np.minimum((row / level) ** 2 * squares[..., :1], squares)
+    along[..., 0] = squares[..., 0]
+    rest = (squares - along).sum(axis=-1)
+    return np.asarray(np.sqrt(np.maximum(last.radius**2 - rest, 0.0) / along.sum(axis=-1)))
 
 
 def _who_is_far(site: SiteDeviations, last: State, after: State) -> Array:
