@@ -1,4 +1,7 @@
-"""Plotly as a component that keeps its zoom; the script comes from this server, once.
+"""Plotly as a component that keeps its zoom; its scripts come from this server, once.
+
+The framework sends a component's own script with every drawing: that of charts only names the
+module that draws them.
 
 If there is room, names at the ends of a few lines replace their legend. A button saves a chart that
 may leave the page, with its title and origin.
@@ -18,7 +21,11 @@ import streamlit as st
 from engine.figures.theme import in_both_themes
 
 _HERE = Path(__file__).parent
-_JS = (_HERE / "chart.js").read_text("utf-8")
+_JS = """
+const server = window.__streamlit?.BACKEND_BASE_URL ?? location.href;
+const {default: draw} = await import(new URL('vendor/chart.js', server).href);
+export default draw;
+"""
 _CSS = (_HERE / "chart.css").read_text("utf-8")
 _SAVE = "".join(
     f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '

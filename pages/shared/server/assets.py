@@ -27,6 +27,7 @@ from pages.shared.server.door import place
 
 _FRONT_END = Path(streamlit.__file__).parent / "static"
 PLOTLY, CONNECT, FIRST = "/vendor/plotly.min.js", "/vendor/connect.js", "/vendor/first.js"
+CHART = "/vendor/chart.js"
 _PACKED = {".js", ".css", ".html", ".json", ".svg"}
 _FOR_EVER, _ASK_AGAIN = "public, immutable, max-age=31536000", "no-cache"
 _ON_EVERY_PAGE = ("BidiComponent", "PageLink", "Button")
@@ -114,9 +115,11 @@ class Assets:
             for path in (self.front_end / "static").rglob("*")
             if path.is_file()
         }
-        connect = Path(__file__).parents[1] / "assets" / "connect.js"
+        shared = Path(__file__).parents[1]
+        connect, chart = shared / "assets" / "connect.js", shared / "components" / "chart.js"
         return {
             PLOTLY: Asset(plotly_script.served, PLOTLY, False),
+            CHART: Asset(chart.read_bytes, CHART, False),
             CONNECT: Asset(connect.read_bytes, CONNECT, False),
             **{name: Asset(path.read_bytes, name, True) for name, path in paths.items()},
         }
@@ -164,6 +167,7 @@ class Assets:
         ]
         if page in _WITH_CHARTS:
             last.append(f'<script async src=".{PLOTLY}"></script>')
+            last.append(f'<link rel="modulepreload" href=".{CHART}">')
         return (
             plain.replace("<head>", first, 1)
             .replace("</head>", "\n".join(["", *last, "</head>"]), 1)
