@@ -139,6 +139,7 @@ async def slides(server: Server) -> Work:
     async with Visitor(server.url, "lab") as visitor:
         await visitor.run()
         await stays(visitor)
+        await visitor.run()  # the whole page again, after its parts
         key = "w_mean_epsilon"
         first, *_ = steps = visitor.choices(key)[8:10]
         await visitor.run(**{key: first})

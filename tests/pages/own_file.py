@@ -158,7 +158,7 @@ def said(at):
 
 def table(at):
     """The lines of the table of columns on the screen of a reading, as tuples."""
-    text = next(each.value for each in at.markdown if each.value.startswith("| Column"))
+    text = next(each.value for each in opened(at).markdown if each.value.startswith("| Column"))
     return [
         tuple(cell.strip().replace("\\", "") for cell in line.strip("|").split(" | "))
         for line in text.splitlines()[2:]
