@@ -1,8 +1,5 @@
 """Plotly as a component that keeps its zoom; its scripts come from this server, once.
 
-The framework sends a component's own script with every drawing: that of charts only names the
-module that draws them.
-
 If there is room, names at the ends of a few lines replace their legend. A button saves a chart that
 may leave the page, with its title and origin.
 """
@@ -19,13 +16,10 @@ from typing import Any
 import streamlit as st
 
 from engine.figures.theme import in_both_themes
+from pages.shared.server.modules import by_name
 
 _HERE = Path(__file__).parent
-_JS = """
-const server = window.__streamlit?.BACKEND_BASE_URL ?? location.href;
-const {default: draw} = await import(new URL('vendor/chart.js', server).href);
-export default draw;
-"""
+_JS = by_name("chart.js")
 _CSS = (_HERE / "chart.css").read_text("utf-8")
 _SAVE = "".join(
     f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '
