@@ -1,12 +1,11 @@
-"""Measure what a page costs the server: processor time, bytes to the browser, and memory.
+"""Measure what a page costs the server: processor time, and bytes to the browser.
 
     python -m scripts.measure_pages [NAME ...]
 
 Every place is opened on a server of its own, which has computed the default study and rests. *cold*
 is the first visit until the page stands, *after* what the page then goes on with by itself, *warm*
 the same page with one setting changed. Each is the processor time of the web process and of its
-workers; other work of the machine changes it by a fifth or so. `slider` moves ε in *Lab* back and
-forth, and `memory` opens every place for six visitors of one server.
+workers; run it on an idle machine, as other work there makes it larger.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -65,7 +64,7 @@ PLACES = {
     "publish": Place("publish", "", "publish-density"),
 }
 _REST_SECONDS = 1.5  # without work, after which a server counts as at rest
-_MOVES, _VISITORS = 20, 6
+_MAX_STAYS = 60  # a job that is watched asks for ever
 
 
 class Work(NamedTuple):
@@ -111,7 +110,9 @@ class Meter:
 
 async def stays(visitor: Visitor) -> None:
     """Stay on a page until it does not ask for more."""
-    while visitor.waits_for_more:
+    for _ in range(_MAX_STAYS):
+        if not visitor.waits_for_more:
+            return
         await visitor.stay()
 
 
@@ -133,44 +134,6 @@ async def opened(server: Server, place: Place) -> list[Work]:
     return works
 
 
-async def slides(server: Server) -> Work:
-    """Move the slider of Lab between two steps that have been seen, and average."""
-    await rest(server)
-    async with Visitor(server.url, "lab") as visitor:
-        await visitor.run()
-        await stays(visitor)
-        await visitor.run()  # the whole page again, after its parts
-        key = "w_mean_epsilon"
-        for k in range(4):
-            await visitor.run(**{key: [12.0 + k % 2]})
-        await rest(server)
-        meter = Meter(server, visitor)
-        for k in range(_MOVES):
-            await visitor.run(**{key: [12.0 + k % 2]})
-        return Work(*(each / _MOVES for each in meter.work()))
-
-
-async def fills(server: Server) -> None:
-    """Let six visitors open every place, one after the other, and stay until the end."""
-    await rest(server)
-    print(f"memory: {server.megabytes:6.0f} MB at rest", flush=True)
-    visitors = [Visitor(server.url) for _ in range(_VISITORS)]
-    for visitor in visitors:
-        await visitor.__aenter__()
-        for place in PLACES.values():
-            visitor.page, visitor.link = place.page, place.link
-            await visitor.run()
-            await stays(visitor)
-        own = psutil.Process(server.process.pid).memory_full_info()
-        print(
-            f"memory: {server.megabytes:6.0f} MB, of these {own.uss / 1e6:.0f} of the web process "
-            f"(resident {own.rss / 1e6:.0f})",
-            flush=True,
-        )
-    for visitor in visitors:
-        await visitor.leave()
-
-
 @contextmanager
 def server() -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "log") as started:
@@ -178,29 +141,15 @@ def server() -> Iterator[Server]:
 
 
 def main(names: list[str]) -> int:
-    further: dict[str, Callable[[], None]] = {"slider": _slider, "memory": _memory}
-    if unknown := {*names} - {*PLACES, *further}:
-        print(f"unknown: {unknown}; there are {[*PLACES, *further]}", file=sys.stderr)
+    if unknown := {*names} - {*PLACES}:
+        print(f"unknown: {unknown}; there are {[*PLACES]}", file=sys.stderr)
         return 1
     print(f"{'':22}{'cold: web + workers, sent':30}{'after':30}{'warm':30}", flush=True)
     for name in names or PLACES:
-        if name in further:
-            further[name]()
-            continue
         with server() as started:
             works = asyncio.run(opened(started, PLACES[name]))
         print(f"{name:22}" + "".join(f"{work!s:30}" for work in works), flush=True)
     return 0
-
-
-def _slider() -> None:
-    with server() as started:
-        print(f"{'a move of the slider':22}{asyncio.run(slides(started))!s}", flush=True)
-
-
-def _memory() -> None:
-    with server() as started:
-        asyncio.run(fills(started))
 
 
 if __name__ == "__main__":

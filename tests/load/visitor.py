@@ -210,8 +210,6 @@ class Visitor:
         state = WidgetState(id=widget)
         if isinstance(value, dict):
             state.json_value = json.dumps(value)
-        elif isinstance(value, list) and all(isinstance(each, float) for each in value):
-            state.double_array_value.data.extend(value)  # places on a slider
         elif isinstance(value, list):
             state.string_array_value.data.extend(value)
         else:
