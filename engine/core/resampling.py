@@ -45,10 +45,20 @@ def _broken_lines(times: Array, values: Array, counts: np.ndarray, grid: Array) 
     targets = 2.0 * np.arange(len(counts))[:, None] + grid
     # the readings on both sides of every grid point, of the same curve: (curves, K)
     first, last = starts[:, None], np.maximum(ends - 1, 0)[:, None]
-    right = np.searchsorted(position, targets).clip(first, last)
+    right = _below(position, targets).clip(first, last)
     left = (right - 1).clip(first, None).clip(max=len(position) - 1)
     right = right.clip(max=len(position) - 1)
     gap = position[right] - position[left]
     share = np.where(gap > 0, (targets - position[left]) / np.where(gap > 0, gap, 1.0), 1.0)
     out = y[left] + np.clip(share, 0.0, 1.0) * (y[right] - y[left])
     return np.where((ends > starts)[:, None], out, 0.0)
+
+
+def _below(position: Array, targets: Array) -> np.ndarray:
+    """Count the positions below each target, both in rising order: as `searchsorted` finds them.
+
+    There are more targets than positions, so each position looks for its first target above it.
+    """
+    above = np.searchsorted(targets.ravel(), position, side="right")
+    counted = np.bincount(above, minlength=targets.size + 1)[:-1]
+    return np.cumsum(counted).reshape(targets.shape)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import binom
 
 from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
@@ -83,6 +82,8 @@ class AttackersGame(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
+        from scipy.stats import binom  # on first use: it takes a moment
+
         odds = _best_accuracy(seed)
         best = ROUNDS * odds.right
         low, high = (int(count) for count in binom.ppf([0.025, 0.975], ROUNDS, COIN))
@@ -117,6 +118,8 @@ def _tenths_up(bound: float) -> float:
 
 def _picture(accuracy: float, words: dict[str, str]) -> Picture:
     """Draw how many rounds are won, by guessing and at the bound of all attackers."""
+    from scipy.stats import binom  # on first use: it takes a moment
+
     wins = np.arange(ROUNDS + 1.0)
     guessing, attacking = (100 * binom.pmf(wins, ROUNDS, chance) for chance in (COIN, accuracy))
     marks = (

@@ -23,7 +23,7 @@ from engine.core.types import Design
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments, curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
-from engine.numerics.products import rows_times
+from engine.numerics.products import factors_times
 
 Index = NDArray[np.int64]
 _DESIGNS = 4000  # simulated curves behind A
@@ -119,10 +119,8 @@ class AffineDeviations(Deviations):
 
         Centres a and shares are of the chosen repeats; shares are 1, or 0 for T_i a alone.
         """
-        rows = self.rows[repeats]
-        flat = rows.reshape(len(rows), self.size + 1, -1)
         factors = np.concatenate([centres, shares], axis=-1)
-        return rows_times(factors, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
+        return factors_times(factors, self.rows[repeats])
 
     def among(self, curves: slice) -> AffineDeviations:
         """Those of some of the curves; a view."""

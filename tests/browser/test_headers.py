@@ -38,6 +38,7 @@ def answer(server, path, method="GET"):
         "/_stcore/health",
         "/_stcore/host-config",
         "/vendor/plotly.min.js",
+        "/vendor/strip.js",
         "/favicon.png",
         "/no/such/page.js",
         "/component/none/index.html",

@@ -38,6 +38,7 @@ def get(url, path="/", method="GET", body=None, headers=None):
         "/plan",
         "/_stcore/health",
         "/vendor/plotly.min.js",
+        "/vendor/strip.js",
         "/no/such/page.js",
         "/_stcore/metrics",
     ],

@@ -22,7 +22,6 @@ from engine.figures.theme import Chart
 from engine.lessons.what_epsilon_does import WhatEpsilonDoes
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.release import files as release_files
-from engine.running.steps import result_of
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.decision import answer as decision_topic
@@ -114,7 +113,7 @@ def release(tmp_path_factory):
 def study():
     source = SparseCurves(mean="growth", n_curves=90, n_observations_per_curve=5, n_servers=3)
     rows = decision_topic.equal_sites(source, "School")
-    return result_of(decision_topic.profile_of(source, AdaptiveMean(), rows, None, "sites", 1))
+    return decision_topic.profile_of(source, AdaptiveMean(), rows, None, "sites", 1)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pages.shared.state import links, run, settings
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit
-from tests.pages.own_file import confirm, dropped, key_of, ran, typed_limits, when
+from tests.pages.own_file import confirm, dropped, key_of, opened, ran, typed_limits, when
 from tests.readings import curves_in
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -119,7 +119,7 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
     at = dropped(monkeypatch, frame)
     assert not active(at)
-    at.multiselect(key=key_of(at, "upload_role_covariates")).set_value([word])
+    opened(at).multiselect(key=key_of(at, "upload_role_covariates")).set_value([word])
     at = confirm(ran(at))
     assert not active(at)
     at = typed_limits(when(at, "even", time_low=2, time_high=18, observations=5))

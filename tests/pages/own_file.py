@@ -49,9 +49,18 @@ def key_of(at, name):
     return f"{name}_{number}" if number else name
 
 
+def opened(at):
+    """The first question with its fold, *How this file is read*, open."""
+    fold = key_of(at, "reading_fold")
+    if fold not in at.session_state or not at.session_state[fold]:
+        at.session_state[fold] = True
+        ran(at)
+    return at
+
+
 def question(at, field):
     """The radio of a question about the reading."""
-    return at.radio(key=key_of(at, f"upload_ask_{field}"))
+    return opened(at).radio(key=key_of(at, f"upload_ask_{field}"))
 
 
 def answer(at, field, words):
@@ -67,6 +76,7 @@ def choose(at, **roles):
     if "id" in roles and [radio for radio in at.radio if radio.key == key_of(at, "upload_who")]:
         at.radio(key=key_of(at, "upload_who")).set_value("another")
         ran(at)
+    opened(at)
     for role, name in roles.items():
         at.selectbox(key=key_of(at, f"upload_role_{role}")).set_value(name)
     return ran(at)
@@ -148,7 +158,7 @@ def said(at):
 
 def table(at):
     """The lines of the table of columns on the screen of a reading, as tuples."""
-    text = next(each.value for each in at.markdown if each.value.startswith("| Column"))
+    text = next(each.value for each in opened(at).markdown if each.value.startswith("| Column"))
     return [
         tuple(cell.strip().replace("\\", "") for cell in line.strip("|").split(" | "))
         for line in text.splitlines()[2:]

@@ -7,7 +7,6 @@ import pytest
 
 from engine.core.identity import digest
 from engine.language.numbers import number
-from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import trust
 from engine.topics.decision import words as decision_words
@@ -43,9 +42,7 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
     at, usual = visit("decide"), settings.Settings()
     rows = decision_topic.equal_sites(usual.source, "School")
     answer = decision_topic.decision(
-        result_of(decision_topic.profile_of(usual.source, usual.mechanism, rows, None, "sites", 1)),
-        2.0,
-        "19",
+        decision_topic.profile_of(usual.source, usual.mechanism, rows, None, "sites", 1), 2.0, "19"
     )
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
@@ -120,15 +117,13 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
 def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
     at = visit("decide", "c-sparse_curves~c.n_curves-7~target-1~noise-person~open-map")
     size = effective_size(
-        result_of(
-            decision_topic.profile_of(
-                at.session_state.settings.source,
-                at.session_state.settings.mechanism,
-                (SiteRow("All", 7, 10),),
-                None,
-                "person",
-                1,
-            )
+        decision_topic.profile_of(
+            at.session_state.settings.source,
+            at.session_state.settings.mechanism,
+            (SiteRow("All", 7, 10),),
+            None,
+            "person",
+            1,
         ),
         10.0,
     )

@@ -9,7 +9,6 @@ import pytest
 
 from engine.core.tasks import TASKS
 from engine.language import numbers
-from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
 from pages.parts.compare import pins
@@ -65,16 +64,14 @@ def answered(key):
     rows = decision_topic.equal_sites(
         source, decision_words.site_noun(source.facts)[0].capitalize()
     )
-    return result_of(
-        decision_topic.decision_of(
-            source,
-            chosen.mechanism_of(key),
-            rows,
-            delta,
-            chosen.noise_place,
-            chosen.target_distance,
-            chosen.confidence,
-        )
+    return decision_topic.decision_of(
+        source,
+        chosen.mechanism_of(key),
+        rows,
+        delta,
+        chosen.noise_place,
+        chosen.target_distance,
+        chosen.confidence,
     )
 
 

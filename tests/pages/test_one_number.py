@@ -616,7 +616,7 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
 def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick):
     source, mechanism, _ = Estimated(task).parts
     rows = decision_topic.at_one_budget(decision_topic.equal_sites(source, "Site"))
-    profile = result_of(decision_topic.profile_of(source, mechanism, rows, None, "sites"))
+    profile = decision_topic.profile_of(source, mechanism, rows, None, "sites")
     option = profile.option(EPSILON_STEPS.index(1.0))
     cell = experiments.Cell({}, profile.study.source, profile.study.mechanism, (option.budget,))
     (outcome,) = experiments.run_cells([cell], Run(is_study=True), executors.make("serial"))

@@ -5,7 +5,7 @@ import pytest
 from engine.release import files as release_files
 from tests.heavy import few
 from tests.pages.opening import visit
-from tests.pages.own_file import bring, choose, confirm, ran, said, show
+from tests.pages.own_file import bring, choose, confirm, opened, ran, said, show
 from tests.pages.test_upload_events import TRIAL, events, state
 from tests.sentences import of_topic
 
@@ -62,7 +62,7 @@ def publish(at):
 def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
     bring(monkeypatch, TRIAL)
     at = choose(events(visit("publish", "publish-survival"), "death"), group="arm")
-    at.multiselect(key="upload_ask_columns.group.words").set_value(["A", "B"])
+    opened(at).multiselect(key="upload_ask_columns.group.words").set_value(["A", "B"])
     show(state(confirm(ran(at)), time_high=900))
     at.button(key="question_next").click()
     ran(at)

@@ -13,6 +13,7 @@ from tests.pages.own_file import (
     fill,
     is_open,
     key_of,
+    opened,
     ran,
     said,
     show,
@@ -35,7 +36,7 @@ def described(n=40):
 
 def explained(at, *names):
     """The reading with these columns, and the question of ranges."""
-    at.multiselect(key=key_of(at, CHOICE)).set_value(list(names))
+    opened(at).multiselect(key=key_of(at, CHOICE)).set_value(list(names))
     at = confirm(ran(at))
     return at if at.error else when(at, "even")
 
@@ -54,14 +55,14 @@ def number_keys(at):
 
 def test_the_columns_without_a_role_may_explain_the_curves_and_none_is_chosen_at_first(monkeypatch):
     at = dropped(monkeypatch, described())
-    assert at.multiselect(key=CHOICE).options == ["mother_height", "dose"]
-    assert at.multiselect(key=CHOICE).value == []
+    assert opened(at).multiselect(key=CHOICE).options == ["mother_height", "dose"]
+    assert opened(at).multiselect(key=CHOICE).value == []
     assert not any("covariate" in key for key in number_keys(when(confirm(at))))
 
 
 def test_a_file_without_further_columns_is_asked_nothing(monkeypatch):
     at = dropped(monkeypatch, files.growth_frame())
-    assert not [field for field in at.multiselect if field.key == CHOICE]
+    assert not [field for field in opened(at).multiselect if field.key == CHOICE]
 
 
 def test_a_table_of_one_row_per_curve_offers_its_other_columns(monkeypatch):
@@ -116,13 +117,13 @@ def test_a_column_that_changes_along_a_curve_is_refused_under_the_reading(monkey
     frame = described()
     at = explained(dropped(monkeypatch, frame.assign(dose=range(len(frame)))), "dose")
     wording.found("covariate dose changes", errors(at), 40)
-    assert at.title and at.multiselect(key=CHOICE).value == ["dose"]
+    assert at.title and opened(at).multiselect(key=CHOICE).value == ["dose"]
 
 
 def test_a_column_that_gets_a_role_is_no_longer_offered(monkeypatch):
     at = dropped(monkeypatch, described())
     choose(at, value="dose")
-    assert at.multiselect(key=CHOICE).options == ["height", "mother_height"]
+    assert opened(at).multiselect(key=CHOICE).options == ["height", "mother_height"]
     assert "two roles" not in said(at)
 
 
@@ -132,7 +133,7 @@ def test_another_file_without_the_chosen_column_is_read_as_it_stands(monkeypatch
     ran(at)
     at.session_state["upload_open"] = True
     ran(at)
-    assert at.multiselect(key=key_of(at, CHOICE)).options == ["mother_height"]
+    assert opened(at).multiselect(key=key_of(at, CHOICE)).options == ["mother_height"]
     assert "upload_covariate_dose_low" not in number_keys(at)
 
 

@@ -11,6 +11,7 @@ from tests.pages.own_file import (
     is_open,
     key_of,
     question,
+    opened,
     ran,
     said,
     show,
@@ -47,7 +48,7 @@ def dialog(monkeypatch):
 
 def events(at, *texts):
     """State which texts are events, or the label."""
-    asked = at.multiselect(key=key_of(at, f"upload_ask_{WORDS}"))
+    asked = opened(at).multiselect(key=key_of(at, f"upload_ask_{WORDS}"))
     asked.set_value(
         [option for option in asked.options if any(f"“{text}”" in option for text in texts)]
     )
@@ -68,12 +69,12 @@ def test_a_survival_file_is_looked_at_without_a_question(dialog):
 
 def test_events_and_groups_are_asked_for_and_never_guessed(dialog):
     at = dialog(TRIAL)
-    asked = at.multiselect(key=f"upload_ask_{WORDS}")
+    asked = opened(at).multiselect(key=f"upload_ask_{WORDS}")
     assert asked.value == [] and len(asked.options) == 3
     assert is_open(at)
     choose(events(at, "death", "relapse"), group="arm")
     assert is_open(at)
-    at.multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
+    opened(at).multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
     confirm(ran(at))
     assert at.text_input(key="upload_time_high").value == ""
     show(state(at, time_high=900))
@@ -87,7 +88,7 @@ def test_events_and_groups_are_asked_for_and_never_guessed(dialog):
 @pytest.mark.slow
 def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog):
     at = choose(events(dialog(TRIAL), "death"), group="arm")
-    at.multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
+    opened(at).multiselect(key=f"upload_ask_{GROUP}").set_value(["A", "B"])
     confirm(ran(at))
     at.toggle(key="upload_event_sizes_public").set_value(True)
     at.text_input(key="upload_event_edges").set_value("0, 100, 300, 600, 900")

@@ -32,6 +32,7 @@ from tests.pages.own_file import (
     is_open,
     key_of,
     onward,
+    opened,
     question,
     ran,
     said,
@@ -540,7 +541,7 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch)
         arm=lambda rows: [f"arm {sum(map(ord, str(person))) % 2}" for person in rows.iloc[:, 0]]
     )
     at = choose(dropped(monkeypatch, frame), group="arm")
-    asked = at.multiselect(key="upload_ask_columns.group.words")
+    asked = opened(at).multiselect(key="upload_ask_columns.group.words")
     assert asked.value == [] and is_open(at)
     at.button(key="all_of_upload_ask_columns.group.words").click()
     assert ran(at).multiselect(key="upload_ask_columns.group.words").value == ["arm 0", "arm 1"]

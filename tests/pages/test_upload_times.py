@@ -15,6 +15,7 @@ from tests.pages.own_file import (
     holds,
     is_open,
     onward,
+    opened,
     question,
     ran,
     show,
@@ -140,8 +141,8 @@ def test_what_is_stated_stays_while_the_reading_is_changed(monkeypatch):
     fill(at, value_name="Weight", value_low=40, value_high=220, origin="a chart")
     choose(back(back(at)), group="sex")
     assert is_open(at)
-    at.multiselect(key="upload_ask_columns.group.words").set_value(["f"]).run()
-    at.multiselect(key="upload_ask_columns.group.words").set_value(["f", "m"]).run()
+    opened(at).multiselect(key="upload_ask_columns.group.words").set_value(["f"]).run()
+    opened(at).multiselect(key="upload_ask_columns.group.words").set_value(["f", "m"]).run()
     onward(confirm(at))
     fields = {field.key: field for field in at.text_input}
     for name, text in (("value_name", "Weight"), ("value_low", "40"), ("origin", "a chart")):

@@ -69,8 +69,10 @@ def loaded(code):
 
 
 @pytest.mark.slow
-def test_the_first_page_waits_for_no_library_that_it_does_not_need():
-    assert "streamlit" in loaded(PAGE) and not loaded(PAGE) & LIBRARIES
+def test_no_page_waits_for_a_library_that_it_does_not_need_at_once():
+    pages = ("decide.details", "lab.tabs", "learn.lesson", "release.wizard")
+    every = f"{PAGE}, {', '.join(f'pages.parts.{page}' for page in pages)}"
+    assert "engine.topics.decision.theory" in loaded(every) and not loaded(every) & LIBRARIES
 
 
 def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show():

@@ -16,7 +16,7 @@ from engine.core import palette
 from engine.core.packed import unpack
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import first_picture, plotly_script
-from pages.shared.server.assets import CONNECT, FIRST, PLOTLY, Assets, FromMemory
+from pages.shared.server.assets import CHART, CONNECT, FIRST, PLOTLY, Assets, FromMemory
 from tests.waiting import finished
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +115,7 @@ def test_every_address_has_a_page_that_names_files_which_are_there(assets, place
     assert all(assets.find(name) is not None for name in named)
     assert page.index(CONNECT) < page.index('type="module"')
     has_charts = (EARLIER[place].page if place in EARLIER else place) in ("lab", "decide")
-    assert (PLOTLY in page) == has_charts
+    assert (PLOTLY in page) == (CHART in page) == has_charts
     assert "BidiComponent" in page
 
 

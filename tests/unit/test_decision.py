@@ -15,7 +15,6 @@ from engine.language import odds_words
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.running.steps import result_of
 from engine.simulation import studies
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
@@ -47,7 +46,7 @@ def few_data_sets():
 def profiles(few_data_sets):
     rows = decision_topic.equal_sites(GROWTH, "School")
     return {
-        noise: result_of(decision_topic.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
+        noise: decision_topic.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1)
         for noise in ("sites", "centre")
     }
 
@@ -254,10 +253,8 @@ def study_of(key, noise="sites"):
     data = TASKS[key].data_of or key
     source = sources.default(TASKS[data].source, data).resized(*SIZES[key])
     mechanism = mechanisms.default(TASKS[key].mechanism, key)
-    return result_of(
-        decision_topic.profile_of(
-            source, mechanism, decision_topic.equal_sites(source, "Site"), None, noise, 1
-        )
+    return decision_topic.profile_of(
+        source, mechanism, decision_topic.equal_sites(source, "Site"), None, noise, 1
     )
 
 

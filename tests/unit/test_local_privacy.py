@@ -13,7 +13,6 @@ from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk
-from engine.running.steps import result_of
 from engine.simulation.metrics import Accuracy
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
@@ -41,7 +40,7 @@ def few_data_sets():
 
 
 def profile(source, mechanism, rows, noise="person", delta=None):
-    return result_of(decision_topic.profile_of(source, mechanism, rows, delta, noise, 1))
+    return decision_topic.profile_of(source, mechanism, rows, delta, noise, 1)
 
 
 class Together:

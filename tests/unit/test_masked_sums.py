@@ -15,7 +15,6 @@ from engine.mechanisms.families import masked_sums
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.noise.shares import Shares
 from engine.privacy import accounting
-from engine.running.steps import result_of
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.decision import answer as decision_topic
@@ -43,9 +42,7 @@ def few_data_sets():
 
 
 def profile(noise, source=GROWTH, rows=TWENTY, mechanism=None, delta=None):
-    return result_of(
-        decision_topic.profile_of(source, mechanism or AdaptiveMean(), rows, delta, noise, 1)
-    )
+    return decision_topic.profile_of(source, mechanism or AdaptiveMean(), rows, delta, noise, 1)
 
 
 @pytest.mark.parametrize(("sites", "honest"), [(2, 1), (5, 3), (20, 19)])
@@ -115,9 +112,9 @@ def test_that_holds_for_other_data(seed):
     step = EPSILON_STEPS.index(1.0)
     errors = {
         noise: np.square(
-            result_of(
-                decision_topic.profile_of(GROWTH, AdaptiveMean(), TWENTY, None, noise, seed)
-            ).errors[step]
+            decision_topic.profile_of(GROWTH, AdaptiveMean(), TWENTY, None, noise, seed).errors[
+                step
+            ]
         )
         for noise in ("sums", "centre")
     }

@@ -24,7 +24,7 @@ from engine.numerics.exact_sums import (
     whole_sums,
 )
 
-_BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
+_BLOCK = 120_000  # entries of curves, or of deviations, worked on at once, to stay in cache
 _MAX = 400_000  # entries of deviations, where a few curves have more than that in all columns
 _FEW = 16  # curves at least: fewer are mostly calls
 

@@ -8,7 +8,7 @@ these can be tried at will (`decision`). Its releases are those of the study of 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,8 +51,6 @@ DECIDED = {
 }
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
-_AT_ONCE = 8  # steps of the scale that are one part of the work
-N_PARTS = -(-len(EPSILON_STEPS) // _AT_ONCE)
 MAP_EPSILONS = (*EPSILON_STEPS[::3], EPSILON_STEPS[-1])
 _MAP_FACTORS = (0.25, 2.0, 0.5)  # times the people of every site: after two the map has its size
 _MAX_ON_MAP = 400_000  # observations of one data set
@@ -250,34 +248,33 @@ def profile_of(
     delta: float | None,
     noise: str,
     seed: int = 1,
-) -> Generator[int, None, Profile]:
-    """Simulate a study at every step of the budget scale; yield after each part of the work.
+) -> Profile:
+    """Simulate a study at every step of the budget scale.
 
     Without δ it is 1/n², the rule of all pages. With noise "person" every person is a site of one
-    curve, and with "sums" sites add shares of the noise.
+    curve, and with "sums" sites add shares of the noise. The steps are released together: what is
+    made of the curves is made once.
     """
     scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed)
     budgets = [scenario.budgets(epsilon) for epsilon in EPSILON_STEPS]
-    data = scenario.data()
-    parts = []
-    for first in range(0, len(budgets), _AT_ONCE):
-        parts.append(scenario.part(data, budgets[first : first + _AT_ONCE]))
-        yield len(parts)
-    spends = [each for part in parts for each in part.spends]
+    data, count = scenario.data(), len(budgets)
+    estimate = studies.released(scenario.study, data, budgets)
+    parts = estimate.parts if scenario.noise is NoisePlace.SITES else None
+    tuning = estimate.tuning[:count]
     return Profile(
         scenario.study,
         tuple(row for row in rows if row.included),
-        NoisePlace(noise),
+        scenario.noise,
         scenario.delta,
-        np.concatenate([part.errors for part in parts]),
-        _bands(data, parts),
+        studies.errors_of(scenario.study, data, estimate, budgets),
+        _bands(data, estimate, count),
         tuple(
             scenario.ledger(epsilon, each)
-            for epsilon, each in zip(EPSILON_STEPS, spends, strict=True)
+            for epsilon, each in zip(EPSILON_STEPS, estimate.spends[:count], strict=True)
         ),
         scenario.floor(budgets),
-        tuple(n for part in parts for n in part.n_functions),
-        _together([part.weights for part in parts]),
+        tuple(each["truncation"] for each in tuning if "truncation" in each),
+        None if parts is None else parts.weight[:count],
     )
 
 
@@ -288,46 +285,18 @@ def tried(
     delta: float | None,
     noise: str,
     seed: int = 1,
-) -> Generator[int, None, Profile | InputError]:
+) -> Profile | InputError:
     """Simulate a study as `profile_of` does; a refusal is an answer, which can be kept."""
     try:
-        return (yield from profile_of(source, mechanism, rows, delta, noise, seed))
+        return profile_of(source, mechanism, rows, delta, noise, seed)
     except InputError as problem:
         return problem
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A study at some steps; `band` and `printed` as in `Bands`, the rest as in `Profile`."""
+def _bands(data: Data, estimate: Estimate, count: int) -> Bands | None:
+    """Build the bands of all releases; None for numbers, several functions and surfaces.
 
-    errors: Array
-    band: Array | None
-    printed: Array | None
-    spends: tuple[tuple[Spend, ...], ...]
-    n_functions: tuple[int, ...]
-    weights: Array | None
-
-
-def _bands(data: Data, parts: Sequence[_Part]) -> Bands | None:
-    """Build the bands of all releases; None for numbers, several functions and surfaces."""
-    limits, truth = _together([part.band for part in parts]), data.truth
-    printed = _together([part.printed for part in parts])
-    if limits is None or printed is None or truth is None:
-        return None
-    times = data.facts.from_unit_time(drawing_grid())
-    return Bands(times, truth.grid_values, limits, printed)
-
-
-def _together(parts: Sequence[Array | None]) -> Array | None:
-    """Join parts along their first axis; None if one of them is missing."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known) if len(known) == len(parts) else None
-
-
-def _band(data: Data, estimate: Estimate, count: int) -> tuple[Array, Array] | None:
-    """Find the limits of 95 % of the releases at each place, and one release as it is printed.
-
-    Both at the first `count` budgets, and as in `Bands`.
+    They are about the first `count` budgets.
     """
     truth, grid = data.truth, drawing_grid()
     if (
@@ -344,7 +313,9 @@ def _band(data: Data, estimate: Estimate, count: int) -> tuple[Array, Array] | N
         if estimate.band is None
         else limits(estimate, estimate.band.of(slice(count), 0, 0))
     )
-    return (
+    return Bands(
+        data.facts.from_unit_time(grid),
+        truth.grid_values,
         np.moveaxis(np.quantile(releases, _BAND, axis=(1, 2)), 0, 1),
         np.stack([low, first, high], axis=1),
     )
@@ -431,23 +402,6 @@ class _Scenario:
     def errors(self, budgets: Sequence[Budgets]) -> Array:
         """Measure distances from what is estimated (budgets, data sets, releases of each)."""
         return studies.errors(self.study, self.data(), budgets)
-
-    def part(self, data: Any, budgets: Sequence[Budgets]) -> _Part:
-        """Compute the releases of the study at some budgets."""
-        estimate = studies.released(self.study, data, budgets)
-        count = len(budgets)
-        parts = estimate.parts if self.noise is NoisePlace.SITES else None
-        band, printed = _band(data, estimate, count) or (None, None)
-        return _Part(
-            studies.errors_of(self.study, data, estimate, budgets),
-            band,
-            printed,
-            estimate.spends[:count],
-            tuple(
-                tuning["truncation"] for tuning in estimate.tuning[:count] if "truncation" in tuning
-            ),
-            None if parts is None else parts.weight[:count],
-        )
 
     def floor(self, budgets: Sequence[Budgets]) -> Array | None:
         """Compute the least error of unbiased estimates of a mean curve (budgets,), if known."""
@@ -575,7 +529,7 @@ def decision_of(
     target: float,
     confidence: str,
     seed: int = 1,
-) -> Generator[int, None, Decision]:
+) -> Decision:
     """The budget that a study with sites needs, with one step to either side.
 
     Parameters
@@ -600,16 +554,15 @@ def decision_of(
 
     Returns
     -------
-    generator
-        Its value is the `Decision`.
+    Decision
+        With one step of the scale to either side.
 
     Raises
     ------
     InputError
         If the table cannot be simulated, or whatever the mechanism refuses.
     """
-    profile = yield from profile_of(source, mechanism, rows, delta, noise, seed)
-    return decision(profile, target, confidence)
+    return decision(profile_of(source, mechanism, rows, delta, noise, seed), target, confidence)
 
 
 # -- the map --------------------------------------------------------------------------------------

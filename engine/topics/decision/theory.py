@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from engine.core.errors import InputError
 from engine.core.types import Array, PublicFacts
@@ -88,7 +88,7 @@ class ErrorIntervals:
         mean, count = squares.mean(axis=1), squares.shape[1]
         if count < 2:
             return cls(np.sqrt(mean), *(np.full(len(mean), np.nan),) * 2)
-        quantile = float(t.ppf(0.5 + _LEVEL / 2, count - 1))
+        quantile = float(stdtrit(count - 1, 0.5 + _LEVEL / 2))
         away = np.exp(quantile * squares.std(axis=1, ddof=1) / math.sqrt(count) / mean / 2)
         return cls(np.sqrt(mean), np.sqrt(mean) / away, np.sqrt(mean) * away)
 

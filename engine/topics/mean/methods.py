@@ -59,11 +59,6 @@ def released(
         return problem.message
 
 
-def at_most(shown: MeanAnswer, group: int) -> list[float]:
-    """Bound the attacker's accuracy at each budget, for a person with so many curves."""
-    return [risk.of_ledger(spends, group).right for spends in shown.spends]
-
-
 def payload(
     shown: MeanAnswer, found: Mapping[Tile, MeanAnswer], chosen: str, group: int = 1
 ) -> dict[str, Any]:
@@ -97,7 +92,7 @@ def _plain(tile: Tile, answer: MeanAnswer, shown: MeanAnswer, group: int) -> dic
             numbers.in_unit(error, facts.value_unit) if math.isfinite(error) else ""
             for error in errors
         ],
-        "bound": at_most(answer, group),
+        "bound": [risk.of_ledger(spends, group).right for spends in answer.spends],
         "curves": sent,
         "scales": scales,
     }

@@ -14,10 +14,11 @@ from engine.language import quality
 from engine.language.grammar import capital, escape, uncapital
 from engine.language.numbers import in_unit, percent, together, with_unit
 from engine.language.numbers import number as written
+from engine.privacy import risk
 from engine.topics.better import Better
 from engine.topics.brief import Brief
 from engine.topics.mean.answer import MeanAnswer
-from engine.topics.mean.methods import Tile, at_most
+from engine.topics.mean.methods import Tile
 
 _WIDE = 1.3  # width of a band at an end, in widths at its middle, that is worth a note
 _FEW = 16  # basis functions beyond which what they leave out is too short to be seen
@@ -125,6 +126,6 @@ def _row(tile: Tile, answer: MeanAnswer | str, epsilon: float, group: int) -> tu
         float(f"{errors[here]:.3g}"),
         float(f"{float(study.within[here]):.3g}"),
         round(100 * float(study.shares[here][0])),
-        math.ceil(round(100 * at_most(answer, group)[here], 6)),
+        math.ceil(round(100 * risk.of_ledger(answer.spends[here], group).right, 6)),
         drawn,
     )

@@ -93,7 +93,7 @@ def _heading(view: DecideView) -> None:
 
     def compute() -> None:
         try:
-            run.answer(decision_topic.tried, *coming[0], steps=decision_topic.N_PARTS)
+            run.answer(decision_topic.tried, *coming[0])
         except InputError:  # it takes longer than this server allows
             _given_up().add(digest(coming[0]))
 

@@ -348,7 +348,7 @@ class DecideView(View):
     def simulated(self) -> Profile:
         """Return the study at every budget, kept or computed."""
         decision_topic.sized(self.source, self.rows)  # says which site is refused, by its name
-        found = run.answer(decision_topic.tried, *self.arguments, steps=decision_topic.N_PARTS)
+        found = run.answer(decision_topic.tried, *self.arguments)
         if isinstance(found, InputError):
             raise found
         return found

@@ -1,4 +1,4 @@
-"""Plotly as a component that keeps its zoom; the script comes from this server, once.
+"""Plotly as a component that keeps its zoom; its scripts come from this server, once.
 
 If there is room, names at the ends of a few lines replace their legend. A button saves a chart that
 may leave the page, with its title and origin.
@@ -16,9 +16,10 @@ from typing import Any
 import streamlit as st
 
 from engine.figures.theme import in_both_themes
+from pages.shared.server.modules import by_name
 
 _HERE = Path(__file__).parent
-_JS = (_HERE / "chart.js").read_text("utf-8")
+_JS = by_name("chart.js")
 _CSS = (_HERE / "chart.css").read_text("utf-8")
 _SAVE = "".join(
     f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '

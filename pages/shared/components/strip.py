@@ -12,6 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.language.odds_words import BY_BUDGET_ALONE, WHY_ALONE
+from pages.shared.server.modules import by_name
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -21,7 +22,7 @@ _component = st.components.v2.component(
     '<div id="strip" role="toolbar" aria-label="What is protected" '
     'data-keys="Left and right move along."></div>',
     css=(_HERE / "strip.css").read_text("utf-8"),
-    js=(_HERE / "strip.js").read_text("utf-8"),
+    js=by_name("strip.js"),
 )
 
 

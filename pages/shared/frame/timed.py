@@ -88,11 +88,13 @@ def one_by_one(
     has_begun, refused = False, set[int]()
 
     def known() -> dict[int, Any]:
-        return {
-            k: results.answer(compute, *call)
-            for k, call in enumerate(calls)
-            if not uses_workers() or results.knows(compute, *call)
-        }
+        if not uses_workers():
+            return {k: results.answer(compute, *call) for k, call in enumerate(calls)}
+        found = {}
+        for k, call in enumerate(calls):
+            with suppress(KeyError):
+                found[k] = results.kept(compute, *call)
+        return found
 
     def wait() -> None:
         nonlocal has_begun

@@ -24,9 +24,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import plotly_script
 from pages.shared.server.door import place
+from pages.shared.server.modules import MODULES
 
 _FRONT_END = Path(streamlit.__file__).parent / "static"
 PLOTLY, CONNECT, FIRST = "/vendor/plotly.min.js", "/vendor/connect.js", "/vendor/first.js"
+CHART, STRIP = (f"/vendor/{name}" for name in MODULES)
 _PACKED = {".js", ".css", ".html", ".json", ".svg"}
 _FOR_EVER, _ASK_AGAIN = "public, immutable, max-age=31536000", "no-cache"
 _ON_EVERY_PAGE = ("BidiComponent", "PageLink", "Button")
@@ -114,10 +116,13 @@ class Assets:
             for path in (self.front_end / "static").rglob("*")
             if path.is_file()
         }
-        connect = Path(__file__).parents[1] / "assets" / "connect.js"
+        shared = Path(__file__).parents[1]
+        connect = shared / "assets" / "connect.js"
+        modules = {f"/vendor/{name}": shared / "components" / name for name in MODULES}
         return {
             PLOTLY: Asset(plotly_script.served, PLOTLY, False),
             CONNECT: Asset(connect.read_bytes, CONNECT, False),
+            **{name: Asset(path.read_bytes, name, False) for name, path in modules.items()},
             **{name: Asset(path.read_bytes, name, True) for name, path in paths.items()},
         }
 
@@ -164,6 +169,7 @@ class Assets:
         ]
         if page in _WITH_CHARTS:
             last.append(f'<script async src=".{PLOTLY}"></script>')
+            last += [f'<link rel="modulepreload" href=".{name}">' for name in (CHART, STRIP)]
         return (
             plain.replace("<head>", first, 1)
             .replace("</head>", "\n".join(["", *last, "</head>"]), 1)

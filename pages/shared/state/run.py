@@ -9,12 +9,21 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Hashable, Iterator, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Generator,
+    Hashable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import streamlit as st
 
 from engine.core.enumerations import NoisePlace
@@ -35,22 +44,24 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Ts = TypeVarTuple("Ts")
 
-_MAX_KEPT = 64  # results of about a megabyte
-_MAX_KEPT_BY_A_VISITOR = 12
-_MAX_SITES_KEPT = 400  # results about sites, of some ten kilobytes
+# Bytes of results: those of a mean curve are some two million, of a site some ten thousand.
+_MAX_SHARED, _MAX_OF_VISITOR, _MAX_OF_SITES = 48_000_000, 16_000_000, 4_000_000
+_SMALL = 64  # bytes of a value without parts
 # kinds of data derived from one visitor's file or statements
 _PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
 
 class Store:
-    """A small cache of results by digest, which forgets the least recently used.
+    """A cache of results by digest, which forgets the least recently used beyond so many bytes.
 
-    `owner` names the only visitor whose results it holds; shared results have no owner.
+    The latest result stays, however large. `owner` names the only visitor whose results it holds;
+    shared results have no owner.
     """
 
     def __init__(self, limit: int, owner: str = "") -> None:
         self._limit, self.owner = limit, owner
         self._results: OrderedDict[str, Any] = OrderedDict()
+        self._sizes: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def __contains__(self, key: str) -> bool:
@@ -62,10 +73,12 @@ class Store:
             return self._results[key]
 
     def __setitem__(self, key: str, result: Any) -> None:
+        size = size_of(result)
         with self._lock:
-            self._results[key] = result
-            while len(self._results) > self._limit:
-                self._results.popitem(last=False)
+            self._results[key], self._sizes[key] = result, size
+            self._results.move_to_end(key)
+            while len(self._results) > 1 and sum(self._sizes.values()) > self._limit:
+                del self._sizes[self._results.popitem(last=False)[0]]
 
     def get(self, key: str, compute: Callable[[], A]) -> A:
         """Return a result as it was kept, or compute it now."""
@@ -78,11 +91,27 @@ class Store:
     def clear(self) -> None:
         with self._lock:
             self._results.clear()
+            self._sizes.clear()
 
 
-_SHARED = Store(_MAX_KEPT)  # one per process: an imported module outlives the runs of a page
+def size_of(value: Any) -> int:
+    """Estimate the bytes that a result takes, by its arrays and texts."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes + _SMALL
+    if isinstance(value, str | bytes):
+        return len(value) + _SMALL
+    if isinstance(value, Mapping):
+        return sum(size_of(key) + size_of(part) for key, part in value.items()) + _SMALL
+    if isinstance(value, tuple | list):
+        return sum(map(size_of, value)) + _SMALL
+    if is_dataclass(value):
+        return sum(size_of(getattr(value, f.name)) for f in fields(value)) + _SMALL
+    return _SMALL
+
+
+_SHARED = Store(_MAX_SHARED)  # one per process: an imported module outlives the runs of a page
 _MADE_OF_RESULT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-_SITES = Store(_MAX_SITES_KEPT)
+_SITES = Store(_MAX_OF_SITES)
 
 
 def forget() -> None:
@@ -153,21 +182,24 @@ def knows(function: Callable[[*Ts], Any], *arguments: *Ts) -> bool:
     return _key(function, arguments) in _store_of(arguments)
 
 
+def kept(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
+    """Return an answer that needs no waiting; a `KeyError` if there is none."""
+    result: A = _store_of(arguments)[_key(function, arguments)]
+    return result
+
+
 def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
     return digest((function, *arguments))
 
 
 def _store_of(
-    arguments: Any,
-    shared: Store = _SHARED,
-    key: str = "own_results",
-    max_results: int = _MAX_KEPT_BY_A_VISITOR,
+    arguments: Any, shared: Store = _SHARED, key: str = "own_results", limit: int = _MAX_OF_VISITOR
 ) -> Store:
     """Return the server's store for recipes, or the session's for own data and their twins."""
     if not _is_personal(arguments):
         return shared
     state: MutableMapping[Any, Any] = st.session_state
-    store: Store = state.setdefault(key, Store(max_results, uuid.uuid4().hex))
+    store: Store = state.setdefault(key, Store(limit, uuid.uuid4().hex))
     return store
 
 
@@ -222,7 +254,7 @@ def mean_at_every_step(
 
 def _store_of_sites(arguments: Any) -> Store:
     """Return the store for results about sites: they are small, and a table needs many of them."""
-    return _store_of(arguments, _SITES, "own_site_results", _MAX_KEPT)
+    return _store_of(arguments, _SITES, "own_site_results", _MAX_OF_SITES)
 
 
 def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:

@@ -14,6 +14,7 @@ import streamlit as st
 from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import shortened
+from engine.core.tasks import TASKS, DataType
 from engine.language.grammar import capital
 from engine.language.numbers import whole
 from engine.uploads import looking
@@ -31,6 +32,7 @@ from pages.shared.uploads.files import key_of
 from pages.shared.uploads.questions import AnswerRows
 
 _TITLE = "How this file is read"
+_GROUPS = "columns.group.words"  # the field of the question which texts are groups
 _HERE = {
     "reading": "Correct those lines in the file, or change below how a column is read.",
     "header": "The saved reading is of another table: have one proposed from this file.",
@@ -107,15 +109,18 @@ def who(task: str) -> tuple[Reading, bool]:
     needs_columns = any(
         gap.field.startswith("columns") and gap.field.count(".") == 1 for gap in proposal.gaps
     )
-    with st.expander(_TITLE, expanded=needs_columns):
-        files.frame_choices(proposal.reading.frame.encoding, proposal.reading.frame.sheet)
-        columns.draw(task, proposal.reading.frame.header, proposal.reading)
-        reading = columns.several(task, reading)
-        for question in proposal.ask:
-            if not question.is_gap and question.field != TRUST:
-                reading = _asked(question, reading)
-        _table(reading)
-        _save_and_bring(reading)
+    is_drawn, key = key_of("reading_drawn"), key_of("reading_fold")
+    fold = st.expander(_TITLE, expanded=needs_columns, on_change="rerun", key=key)
+    if fold.open:
+        st.session_state[is_drawn] = True
+    # Drawn from its first opening on, so that what was chosen there stays.
+    if TASKS[task].data is DataType.RECORDS or st.session_state.get(is_drawn):
+        with fold:
+            reading = _how_it_is_read(task, proposal, reading)
+    else:
+        for question in _further(proposal):
+            if not question.takes_several and question.field != _GROUPS:
+                reading = answered(reading, question.options[0])
     columns.check_features(task, reading)
     questions.evidence(
         " ".join((f"{plain(proposal.people.rstrip('.'))}.", *_notes(proposal.notes)))
@@ -125,6 +130,25 @@ def who(task: str) -> tuple[Reading, bool]:
         or draft.answered(key_of("upload_role_id")) is not None
     )
     return reading, is_chosen and not _still_open(proposal, reading)
+
+
+def _further(proposal: Proposal) -> list[Question]:
+    """List the questions whose first answer holds until another one is chosen."""
+    elsewhere = ("person", TRUST)
+    return [each for each in proposal.ask if not each.is_gap and each.field not in elsewhere]
+
+
+def _how_it_is_read(task: str, proposal: Proposal, reading: Reading) -> Reading:
+    """Show how the file is read, with whatever may be changed; return the reading."""
+    frame = proposal.reading.frame
+    files.frame_choices(frame.encoding, frame.sheet)
+    columns.draw(task, frame.header, proposal.reading)
+    reading = columns.several(task, reading)
+    for question in _further(proposal):
+        reading = _asked(question, reading)
+    _table(reading)
+    _save_and_bring(reading)
+    return reading
 
 
 def _draw_unread(task: str, problem: InputError) -> None:
@@ -184,7 +208,7 @@ def _person(proposal: Proposal) -> tuple[Reading, Question | None]:
 def _asked(question: Question, reading: Reading) -> Reading:
     """Ask a question, without a default if only a person knows; return the answered reading."""
     key = key_of(f"upload_ask_{question.field}")
-    if question.field == "columns.group.words":
+    if question.field == _GROUPS:
         return _groups(question, reading, key)
     options = {option.label: option for option in question.options}
     if question.takes_several:

@@ -48,7 +48,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from engine.core.types import Array
 from engine.mechanisms.families.sparse.averages import RowMoments
@@ -185,7 +185,7 @@ class PublishedConstants:
     @property
     def largest_multiplier(self) -> float:
         """a: no multiplier of one row in any draw exceeds it, but with probability δ/2."""
-        return float(norm.isf(self.delta / (4 * self.draws)))
+        return float(-ndtri(self.delta / (4 * self.draws)))
 
     def draw_sensitivity(self, n: int, factor: float = 1.0) -> float:
         """Bound the move of an entry of a draw by one row, if no multiplier exceeds a.
@@ -319,7 +319,7 @@ def interval(
     noise = unit / accounting.printed_mu(constants.epsilon, constants.delta, "isotropic")
     centres = vectors[:, k] + sign * correction + noise * rng.standard_normal(len(vectors))
     privacy = rows.n * (unit / constants.epsilon) ** 2 * 2 * math.log(1 / constants.delta)
-    half = norm.ppf((1 + level) / 2) * np.sqrt(variances * (spread + privacy) / rows.n)
+    half = ndtri((1 + level) / 2) * np.sqrt(variances * (spread + privacy) / rows.n)
     return centres, np.asarray(half)
 
 

@@ -1,0 +1,20 @@
+"""Scripts of components as modules of this server.
+
+The framework sends a component's own script with each of its messages. Where messages change often,
+the script only names the module that does the work, which a browser loads once.
+"""
+
+from __future__ import annotations
+
+# By their files in `pages/shared/components`; `assets` beside this file serves them.
+MODULES = ("chart.js", "strip.js")
+
+
+def by_name(file: str) -> str:
+    """Return a script that hands over to a module."""
+    assert file in MODULES
+    return f"""
+const server = window.__streamlit?.BACKEND_BASE_URL ?? location.href;
+const {{default: draw}} = await import(new URL('vendor/{file}', server).href);
+export default draw;
+"""
