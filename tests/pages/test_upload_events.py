@@ -5,6 +5,7 @@ import pytest
 from tests.pages.opening import visit
 from tests.pages.own_file import (
     answer,
+    back,
     choose,
     confirm,
     dropped,
@@ -95,7 +96,7 @@ def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog)
     show(state(ran(at), time_high=900, time_step=1, event_size_0=100, event_size_1=200))
     assert at.session_state["upload_open"] and "stated as public" in said(at)
     b = sum(line.split(",")[3] == "B" for line in TRIAL.splitlines())
-    show(state(at, event_size_0=300 - b, event_size_1=b))
+    show(state(back(at), event_size_0=300 - b, event_size_1=b))
     facts = at.session_state["upload_events"].facts
     assert not at.error and facts.group_sizes == (300 - b, b) and facts.time_step == 1
 

@@ -546,6 +546,7 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch)
     at.button(key="all_of_upload_ask_columns.group.words").click()
     assert ran(at).multiselect(key="upload_ask_columns.group.words").value == ["arm 0", "arm 1"]
     show(state(confirm(at), 60, 220, 2, 18))
+    holds(monkeypatch, None)
     at = visit(
         "explore",
         "shape-groups~epsilon-3~open-shape",
@@ -601,7 +602,8 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_quest
     at.radio(key="upload_law").set_value("common")
     fill(ran(at), times="2, six")
     assert at.error and is_open(at)
-    at = state(at, 60, 220, 2, 18, 5, "common") if not fill(at, times="2 to 18 by 4").error else at
+    when(at, times="2 to 18 by 4", observations=5)
+    fill(typed_limits(at), value_low=60, value_high=220, origin="manual")
     at.selectbox(key="upload_symmetric").set_value(True)
     facts = show(ran(at)).session_state["upload"].facts
     assert any(

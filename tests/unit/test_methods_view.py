@@ -7,6 +7,7 @@ import pytest
 
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
+from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import methods as topic
 from engine.topics.mean.answer import MeanAnswer
@@ -42,7 +43,7 @@ def test_a_tile_has_the_errors_of_the_engine_and_the_bound_of_its_own_ledger(fou
                 assert method["errors"][step] == pytest.approx(answer.study.error[step])
             else:
                 assert method["errors"][step] is None and method["texts"][step] == ""
-        assert method["bound"] == topic.at_most(answer, 1)
+        assert method["bound"] == [risk.of_ledger(spends).right for spends in answer.spends]
         assert method["is_pure"] == (tile.delta == 0)
     pure = max(method["bound"][1] for method in sent["all"] if method["is_pure"])
     assert pure > max(method["bound"][1] for method in sent["all"] if not method["is_pure"])

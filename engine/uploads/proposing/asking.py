@@ -310,9 +310,9 @@ def _on_order(look: Inspection, roles: Roles, role: str, column: Column) -> Ques
 def _on_words(look: Inspection, roles: Roles, role: str, column: Column) -> Question:
     name = roles.single[role][0]
     content, shown = look.columns[name], shortened(column.name)
-    texts = sorted(content.known, key=lambda text: (not _is_event(name, text), text))
     options: tuple[ReadingOption, ...]
     if role == "group":
+        texts = sorted(content.known)
         options = (
             ReadingOption(
                 "Each text is a group",
@@ -328,6 +328,7 @@ def _on_words(look: Inspection, roles: Roles, role: str, column: Column) -> Ques
         )
         question = f"Which texts of “{shown}” are groups?"
     else:
+        texts = sorted(content.known, key=lambda text: (not _is_event(name, text), text))
         what = "the label" if roles.kind is FileKind.SCORES else "an event"
         options = tuple(
             ReadingOption(
