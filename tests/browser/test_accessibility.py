@@ -21,6 +21,7 @@ DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
 
 # The framework fades what it draws anew, after half a second of drawing: that is, on a slow machine.
+STILL = "() => document.getAnimations().every(one => one.playState !== 'running')"
 UNFADED = "[data-stale=true] { opacity: 1 !important }"
 
 # Findings that are not ours to mend, each at its own level only.
@@ -85,6 +86,7 @@ def window(lasting_page, server):
         lasting_page.goto(server.url + path)
         lasting_page.add_style_tag(content=UNFADED)
         settle(lasting_page)
+        lasting_page.wait_for_function(STILL)  # colours of links fade in
         return lasting_page
 
     return visit
@@ -109,13 +111,15 @@ DRESSED = """() => { const colour = node => getComputedStyle(node).color, app = 
     return !box || colour(box) === app }) }"""
 
 
-def darken(page):
-    light = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    before = page.evaluate(light)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"before => {light} !== before", arg=before)
+def dress(page, scheme="dark"):
+    """Change to the other theme, and wait until everything has its colours."""
+    ground = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    before = page.evaluate(ground)
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(f"before => {ground} !== before", arg=before)
     page.wait_for_function(DRESSED)
     settle(page)
+    page.wait_for_function(STILL)
 
 
 def fits(page, size):
@@ -156,7 +160,7 @@ def test_a_page_has_no_finding_in_either_theme_and_loses_nothing_when_zoomed(win
     assert page.evaluate("document.documentElement.lang") == "en"
     assert page.locator("h1").count() == page.locator("main").count() == 1
     assert findings(page) == []
-    darken(page)
+    dress(page)
     assert findings(page) == []
     fits(page, ZOOMED)
     fits(page, PHONE)
@@ -170,8 +174,7 @@ def test_a_phone_shows_every_page_with_all_folds_open_without_a_finding(window, 
     open_folds(page)
     assert findings(page) == []
     page.wait_for_function(f"() => ({SIDEWAYS})() <= 0")
-    page.emulate_media(color_scheme="light")
-    settle(page)
+    dress(page, "light")
     assert findings(page) == []
 
 
@@ -183,7 +186,7 @@ def test_a_detail_and_the_game_have_no_finding_and_lose_nothing_either(window, t
     if "attack~" in token:
         expect(page.locator("#question")).to_contain_text("Round 1 of 20")
     assert findings(page) == []
-    darken(page)
+    dress(page)
     assert findings(page) == []
     fits(page, ZOOMED)
     fits(page, PHONE)

@@ -193,7 +193,11 @@ def documents(planned, worked, release, study):
             method=word,
             again=word,
             home=word,
-            statements=[word, word],
+            lead=word,
+            choices=[word, word],
+            sections=[
+                {"heading": word, "statements": [word, word], "limits": [word], "summary": word}
+            ],
         ).html
 
     def demo(word):

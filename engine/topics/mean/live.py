@@ -639,6 +639,8 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "the others {other}.",
         "panel": "Difference from the non-private mean, with the middle 95 % of releases. "
         f"The axis reaches {value.format('{limit}')}.",
+        "panel_unpublished": "Difference of a would-be release from the non-private mean. "
+        f"The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",
         "hint": f"{game} Which does the release lean towards?",
         "hint_enlarged": f"{game} One {person} moves the mean so little that the gap is drawn "

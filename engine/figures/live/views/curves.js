@@ -450,7 +450,7 @@ function showCurves(S) {                  // one budget; returns what is said un
   const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || fill(words.invitation[kind.seen], {by: amount(S, kind.by), noise: amount(S, kind.noise)}));
   S.q('#spoken').textContent = S.root.activeElement === S.q('#stage') ? S.readout : '';
   S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.answer} ${S.readout}`;
-  S.difference.title.textContent = speedy(S) ? S.asked.title : fill(words.panel, {limit: S.levels.at(-1).text});
+  S.difference.title.textContent = speedy(S) ? S.asked.title : fill(refused && words.panel_unpublished || words.panel, {limit: S.levels.at(-1).text});
   naming(S);
   animate(S);
   return {text: sentence, isWeak: kind.seen === 'beyond' || S.isShown};
