@@ -84,7 +84,7 @@ def test_a_chart_follows_the_theme_of_the_window_without_the_server(lab):
     page = lab(WIDE)
     chart = page.locator(".js-plotly-plot").first
     drawn = """chart => [chart._fullLayout.font.color, chart._fullLayout.xaxis.tickcolor,
-                         ...chart.data.map(line => line.line.color ?? line.fillcolor)]"""
+                         ...chart.data.map(line => line.line?.color ?? line.fillcolor).filter(Boolean)]"""
     light = chart.evaluate(drawn)
     assert light[:2] == [colour("text", "light"), colour("raw", "light")]
     page.emulate_media(color_scheme="dark")
