@@ -229,7 +229,7 @@ def test_words_of_the_table_survive_the_way_into_the_address_and_back():
 
 @pytest.mark.slow
 def test_the_hormone_study_at_seven_sites_brings_its_own_curves_and_protocol():
-    at = visit("sites", "open-holdout")
+    at = visit("sites", "open-holdout.table")
     at.selectbox(key="w_site_preset").set_value("Hormone study at seven sites").run()
     assert not at.exception and not at.error
     now = at.session_state.settings
