@@ -227,7 +227,7 @@ def test_a_rare_answer_carries_its_warnings_on_the_page_and_in_the_drawer():
     at = visit("coefficients", token)
     assert not at.exception
     (worst,) = [text.value for text in at.markdown if "Caution]" in text.value]
-    assert "average curve" in worst and "100 % of releases" in typed(worst)
+    assert "average curve" in worst and "(100 %" in typed(worst)
     (listed,) = [text.value for text in at.markdown if text.value.startswith("* ")]
     assert "The covariate G1 varies too little" in listed and "covariate G2" not in listed
 
