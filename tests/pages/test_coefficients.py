@@ -18,7 +18,7 @@ from engine.uploads.facts import StatedCovariate, declare
 from pages.shared.state import links, settings
 from tests import files
 from tests.pages.opening import open_page, upload_of, visit
-from tests.pages.reading import words
+from tests.pages.reading import typed, words
 from tests.sentences import of_topic
 
 wording = of_topic("coefficients")
@@ -222,17 +222,18 @@ def test_own_curves_without_covariates_are_explained_and_simulated_ones_shown():
 
 
 @pytest.mark.slow
-def test_a_rare_answer_carries_its_warning_on_the_page():
-    token = "g-coefficient_curves~g.covariate_law-rare~g.rare_share-0.01~epsilon-4"
+def test_a_rare_answer_carries_its_warnings_on_the_page_and_in_the_drawer():
+    token = "g-coefficient_curves~g.covariate_law-rare~g.rare_share-0.01~epsilon-4~open-cautions"
     at = visit("coefficients", token)
     assert not at.exception
-    (caution,) = [text.value for text in at.markdown if "Caution]" in text.value]
-    assert "The covariate G1 varies too little" in caution and "% of releases" in caution
-    assert "covariate G2" not in caution
+    (worst,) = [text.value for text in at.markdown if "Caution]" in text.value]
+    assert "average curve" in worst and "(100 %" in typed(worst)
+    (listed,) = [text.value for text in at.markdown if text.value.startswith("* ")]
+    assert "The covariate G1 varies too little" in listed and "covariate G2" not in listed
 
 
 @pytest.mark.slow
 def test_usual_covariates_carry_no_warning_and_the_page_says_what_sizes_cannot_know():
     at = visit("coefficients", "g-coefficient_curves")
-    assert not any("covariate" in one.value for one in at.warning)
+    assert "Caution]" not in words(at) and not at.warning
     wording.found("covariates spread evenly", words(at))

@@ -301,7 +301,7 @@ def test_its_numbers_are_stated_and_go_into_the_link():
 def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_watermark():
     at = open_page("shape-next~open-synthetic~epsilon-3")
     wording.found("new children lie", words(at))
-    assert re.search(r"\*\*\d+( to \d+)? of 100\*\* lie in the range", words(at))
+    assert re.search(r"\*\*\d+( to \d+)? %\*\* of the observations of simulated new", words(at))
     wording.found("row person", charts(at))
     wording.found("keeps no bands", words(at))
     assert not at.error

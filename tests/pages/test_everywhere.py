@@ -496,7 +496,7 @@ def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
 
 @pytest.mark.slow
 def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_table_stays():
-    at = visit("sites", "sites-A_20_3_0.05__B_20_3_0.05")
+    at = visit("sites", "sites-A_20_3_0.05__B_20_3_0.05~open-hospitals.table")
     wording.found("together nothing published", [error.value for error in at.error])
     assert at.button(key="add_site") and not at.exception
 

@@ -70,7 +70,7 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers():
 
 @pytest.mark.slow
 def test_every_preset_draws_and_is_a_short_link():
-    at = visit("sites")
+    at = visit("sites", "open-hospitals.table")
     for key, preset in PRESETS.items():
         at.selectbox(key="w_site_preset").set_value(preset.label).run()
         assert not at.error and not at.exception, key
@@ -105,7 +105,7 @@ def test_an_edit_keeps_the_editor_it_was_made_in():
 
 @pytest.mark.slow
 def test_a_site_can_be_left_out_and_its_row_stays():
-    at = edit(visit("sites"), 3, included=False)
+    at = edit(visit("sites", "open-hospitals.table"), 3, included=False)
     assert editor(at).value["weight"][3] == ""
     assert len(editor(at).value) == 4
     at.button(key="remove_sites").click().run()
@@ -229,7 +229,7 @@ def test_words_of_the_table_survive_the_way_into_the_address_and_back():
 
 @pytest.mark.slow
 def test_the_hormone_study_at_seven_sites_brings_its_own_curves_and_protocol():
-    at = visit("sites", "open-holdout")
+    at = visit("sites", "open-holdout.table")
     at.selectbox(key="w_site_preset").set_value("Hormone study at seven sites").run()
     assert not at.exception and not at.error
     now = at.session_state.settings
