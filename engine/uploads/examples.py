@@ -8,7 +8,7 @@ that it is public, as bounds of one's own file have to be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -171,6 +171,8 @@ GROWTH_CURVES = Example(
         "origin": "Simulated example",
     },
 )
+
+GROWTH_BY_MOTHER = replace(GROWTH_CURVES, choices={"upload_role_covariates": ["mother_height"]})
 
 TEMPERATURES = Example(
     temperatures,

@@ -155,3 +155,13 @@ def test_explore_shows_the_same_picture_with_covariates_and_without():
         return [m.value for m in open_page(upload=upload, show_upload=True).markdown]
 
     assert shown() == shown(StatedCovariate("dose", 0, 4))
+
+
+def test_a_file_for_coefficients_goes_on_only_with_a_column_that_explains_its_curves(monkeypatch):
+    frame = files.growth_frame(80, 4).assign(
+        weeks=lambda rows: 38 + rows.iloc[:, 0].factorize()[0] % 5
+    )
+    at = dropped(monkeypatch, frame, "lab", "estimand-coefficients")
+    assert is_open(at)
+    at.multiselect(key=key_of(at, CHOICE)).set_value(["weeks"])
+    assert not is_open(ran(at))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
+from engine.core.tasks import MEAN_FUNCTION, TASKS, VARYING_COEFFICIENTS, DataType
 from engine.language.numbers import whole
 from engine.numerics.counts.cells import Counted
 from engine.uploads import examples
@@ -81,7 +81,8 @@ def kind_of(task: str) -> DataType | Counted:
 def file_of(task: str) -> tuple[str, Example]:
     """Return the words of the uploader, and an example of such a file."""
     file = _FILES[kind_of(task)]
-    return file.label, file.example
+    is_by_covariate = task == VARYING_COEFFICIENTS.key
+    return file.label, examples.GROWTH_BY_MOTHER if is_by_covariate else file.example
 
 
 # -- what was chosen, as a proposal takes it -------------------------------------------------------
@@ -264,8 +265,19 @@ def _features(task: str, header: Sequence[str], now: Mapping[str, Any]) -> None:
     )
 
 
+def lacks_covariates(task: str, reading: Reading) -> bool:
+    """Tell whether a column that explains the curves is still to be chosen."""
+    return task == VARYING_COEFFICIENTS.key and not reading.covariates
+
+
 def check_features(task: str, reading: Reading) -> None:
-    """Ask for the columns of features, if too few or too many are chosen."""
+    """Ask for the columns of features or covariates, if too few or too many are chosen."""
+    if lacks_covariates(task, reading):
+        raise InputError(
+            "Choose the columns that may explain the curves.",
+            field="columns",
+            hint="Each has a coefficient function.",
+        )
     features = TASKS[task].features
     if features is None:
         return

@@ -108,7 +108,7 @@ def who(task: str) -> tuple[Reading, bool]:
         reading = _asked(question, reading)
     needs_columns = any(
         gap.field.startswith("columns") and gap.field.count(".") == 1 for gap in proposal.gaps
-    )
+    ) or columns.lacks_covariates(task, reading)
     is_drawn, key = key_of("reading_drawn"), key_of("reading_fold")
     fold = st.expander(_TITLE, expanded=needs_columns, on_change="rerun", key=key)
     if fold.open:
