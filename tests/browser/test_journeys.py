@@ -56,14 +56,14 @@ def confirmed(page):
     for heading in ("Who is one person?", "When were they measured?"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
         settle(page)
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next", exact=True).click()
     expect(page.get_by_role("heading", name="Between which values can they lie?")).to_be_visible()
     settle(page)
 
 
 def state(page):
     """Public bounds as they are proposed, and one trusted centre."""
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next", exact=True).click()
     expect(page.get_by_role("heading", name="Who is trusted with the data?")).to_be_visible()
     settle(page)
 
@@ -216,7 +216,7 @@ def test_limits_that_were_typed_before_the_reading_is_changed_stay(explore):
         page.keyboard.press("Escape")
         settle(page)
     for _ in range(2):
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next", exact=True).click()
         settle(page)
     expect(low).to_have_value("60,5")
 

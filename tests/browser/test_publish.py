@@ -220,7 +220,7 @@ def test_nothing_is_lost_on_the_way_back_on_a_phone(server, open_app):
     asked(page, "When were they measured?")
     expect(page.get_by_role("radio", checked=True)).to_have_count(1)
     page.get_by_role("button", name="Range, number and more").click()
-    expect(page.locator(".st-key-upload_observations input")).to_have_value("8")
+    expect(page.locator(".st-key-upload_observations input")).to_have_value("9")
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
 from tests.conftest import fewer_data_sets
 from tests.few import VERY_FEW_DATA_SETS
-from tests.waiting import choose, download, says
+from tests.waiting import choose, download
 
 
 @pytest.fixture
@@ -32,35 +32,8 @@ def arrive(server, open_app):
 
 def show_code(page):
     """The code of a page of Lab, which is one of its details."""
-    page.get_by_role("button", name="All settings and details").click()
+    page.get_by_role("button", name="All settings").click()
     choose(page, "drawer_choice", "Code")
-
-
-@pytest.mark.slow
-def test_a_policymaker_finds_the_budget_for_an_accuracy_and_reads_the_memo(arrive):
-    page = arrive()
-    page.get_by_role("link", name="Decide on a budget").click()  # 1
-    expect(page).to_have_url(re.compile("decide.*target-2"))
-    page.locator("input[aria-label='Target']").fill("3")
-    page.keyboard.press("Enter")  # 2
-    memo = page.frame_locator("iframe#sheet").locator("body")
-    expect(memo).to_contain_text("3 cm")
-    expect(memo).to_contain_text("ε =")
-    assert page.problems == [] and page.outside == []
-
-
-@pytest.mark.slow
-def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
-    page = arrive()
-    page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1 of 8")
-    says(
-        page.locator("#strip [role=status]"),
-        "Link copied",
-        page.get_by_role("button", name="Copy link").click,
-    )  # 2
-    expect(page).to_have_url(re.compile("learn.*lesson-1$"))
-    assert page.problems == []
 
 
 @pytest.mark.slow
