@@ -221,7 +221,7 @@ def read_survival(
     edges : sequence of float, optional
         Those of intervals that are not equally wide.
     group_sizes : sequence of int, optional
-        Of all groups, where they are public.
+        Numbers of people in all groups, where they are public.
     group_weights : sequence of float, optional
         Shares of the groups in a standard population, which sum to 1: there is one survival curve,
         adjusted to these shares.

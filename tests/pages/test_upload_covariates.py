@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.api import propose
 from engine.uploads.facts import StatedCovariate, declare
 from tests import files
 from tests.pages.opening import open_page, upload_of
@@ -165,3 +166,12 @@ def test_a_file_for_coefficients_goes_on_only_with_a_column_that_explains_its_cu
     assert is_open(at)
     at.multiselect(key=key_of(at, CHOICE)).set_value(["weeks"])
     assert not is_open(ran(at))
+
+
+def test_a_saved_reading_without_such_a_column_does_not_go_on_either(monkeypatch):
+    frame = files.growth_frame(80, 4)
+    at = dropped(monkeypatch, frame, "lab", "estimand-coefficients")
+    at.session_state["upload_brought"] = propose(frame).reading
+    assert is_open(ran(at))
+    at.button(key="drop_reading").click()
+    assert is_open(ran(at)) and not at.exception

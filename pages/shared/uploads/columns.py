@@ -270,14 +270,18 @@ def lacks_covariates(task: str, reading: Reading) -> bool:
     return task == VARYING_COEFFICIENTS.key and not reading.covariates
 
 
-def check_features(task: str, reading: Reading) -> None:
-    """Ask for the columns of features or covariates, if too few or too many are chosen."""
+def check_covariates(task: str, reading: Reading) -> None:
+    """Ask for a column that explains the curves, where coefficients are of such columns."""
     if lacks_covariates(task, reading):
         raise InputError(
             "Choose the columns that may explain the curves.",
             field="columns",
             hint="Each has a coefficient function.",
         )
+
+
+def check_features(task: str, reading: Reading) -> None:
+    """Ask for the columns of features, if too few or too many are chosen."""
     features = TASKS[task].features
     if features is None:
         return

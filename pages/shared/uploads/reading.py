@@ -92,6 +92,7 @@ def who(task: str) -> tuple[Reading, bool]:
     if brought is not None:
         st.header(questions.WORDS["who"].heading, anchor=False)
         _table(brought)
+        columns.check_covariates(task, brought)
         return brought, True
     stated = columns.stated(task)
     try:
@@ -121,6 +122,7 @@ def who(task: str) -> tuple[Reading, bool]:
         for question in _further(proposal):
             if not question.takes_several and question.field != _GROUPS:
                 reading = answered(reading, question.options[0])
+    columns.check_covariates(task, reading)
     columns.check_features(task, reading)
     questions.evidence(
         " ".join((f"{plain(proposal.people.rstrip('.'))}.", *_notes(proposal.notes)))
