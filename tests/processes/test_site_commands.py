@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -86,6 +87,7 @@ class Command:
                 os.setgroups([])
                 os.setgid(user)
                 os.setuid(user)
+                os.environ["PRIVACY_CURVES_KEY"] = str(folder / "server.key")
             os.chdir(folder)
             code = __main__.main(words)
         except SystemExit as end:
@@ -208,14 +210,19 @@ def test_the_chapter_of_the_guide_can_be_followed_word_for_word(tmp_path):
     assert mine == theirs
 
 
+@pytest.fixture
+def shared_place():
+    """A folder that all users may enter; any run of pytest closes those of `tmp_path` again."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may be several users")
-def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and folder != Path("/") and str(folder).startswith("/tmp/"):
-            folder.chmod(folder.stat().st_mode | 0o011)
-    places = folders(tmp_path)
-    (tmp_path / "through").chmod(0o1777)
+def test_hospitals_are_users_who_cannot_read_each_other_s_files(shared_place):
+    places = folders(shared_place)
+    (shared_place / "through").chmod(0o1777)
     for name, place in places.items():
         for path in (place, *place.iterdir()):
             os.chown(path, USERS[name], USERS[name])
@@ -248,7 +255,7 @@ def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
     )
     assert spy.code() != 0
     # the whole traffic, searched for what stands in the files
-    traffic = b"".join(path.read_bytes() for path in (tmp_path / "through").iterdir()).decode()
+    traffic = b"".join(path.read_bytes() for path in (shared_place / "through").iterdir()).decode()
     for k, name in enumerate(NAMES):
         rows = curves_csv(k, 60).splitlines()[1:]
         assert not any(value in traffic for row in rows for value in row.split(",")[1:]), name

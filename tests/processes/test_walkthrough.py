@@ -126,7 +126,7 @@ def followed(folder):
 def copy(tmp_path_factory):
     """The parts of the project that are needed, with the files of the documents in place."""
     folder = tmp_path_factory.mktemp("project")
-    for name in ("engine", "reproductions", "docs", "pages", "data"):
+    for name in ("engine", "reproductions", "benchmarks", "docs", "pages", "data"):
         shutil.copytree(
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png")
         )
