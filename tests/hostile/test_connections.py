@@ -31,6 +31,8 @@ async def assert_usual(server):
     assert (status, body) == (HTTPStatus.OK, b"ok")
     async with Visitor(server.url) as visitor:
         await visitor.run()
+        while not visitor.has("figure"):  # the first visitor of a new server
+            await visitor.stay()
         await drag(visitor, 3)
         assert visitor.has("figure") and not visitor.faults
     assert "Traceback" not in server.log.read_text()
