@@ -81,7 +81,8 @@ def gaps_of(look: Inspection, roles: Roles, reading: Reading, beginning: str) ->
         )
     if not reading.is_wide:
         for role in _NEEDED.get(roles.kind, ("time", "value")):
-            if role not in reading.columns:
+            is_said = role == "status" and "without" in reading.columns
+            if role not in reading.columns and not is_said:
                 yield _on_role(look, roles, role, reading.person)
     time = reading.columns.get("time")
     if (
