@@ -29,8 +29,8 @@ A column without a name is called by its place, as "column 1". An export of a de
 the frame) has the columns of its format, "hour" or "day" and values such as "glucose (mg/dL)".
 "start" is the date at which a person's own time begins, "entry" a time at which somebody came under
 observation later: late entry, where 0 or “start” is when their own time begins. "without" is the
-last visit without the event, and "time" then the first visit with it, if there was one. Numbers of a
-"start" are taken off only where "from" is "each start", so that nobody's entry is taken for a
+last visit without the event, and "time" then the first visit with it, if there was one. Numbers of
+a "start" are taken off only where "from" is "each start", so that nobody's entry is taken for a
 beginning. The meanings of a group are the groups, those of a site the sites, and those of a
 status the events, or 0; all in their order. A "period" has two meanings, the earlier period first:
 a person's curve is then the change from the first to the second, and "paired": true states that

@@ -62,7 +62,7 @@ def read(card: Mapping[str, Any]) -> ReleasedSurvival:
             field=KEY,
             hint=_AGAIN,
         )
-    edges = _numbers(entry, "edges")
+    is_of_visits, edges = entry["version"] == _OF_VISITS, _numbers(entry, "edges")
     if not 1 < len(edges) <= _MAX_EDGES or any(b <= a for a, b in pairwise(edges.tolist())):
         raise _wrong("edges", "rising numbers, two or more")
     groups = _names(entry)
@@ -76,8 +76,8 @@ def read(card: Mapping[str, Any]) -> ReleasedSurvival:
         group_sizes=tuple(int(size) for size in sizes),
         group_weights=tuple(weights.tolist()),
         late_entry=entry.get("entries") is not None,
-        edges=tuple(edges.tolist()),
-        at_visits=entry.get("version") == _OF_VISITS,
+        edges=tuple(edges.tolist()) if is_of_visits else (),
+        at_visits=is_of_visits,
         time_step=step,
         **words,
     )
