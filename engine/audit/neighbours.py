@@ -609,8 +609,7 @@ def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator
     person, sides = rng.integers(n, size=count), list[EventData]()
     times, status = usual.time.repeat(count, axis=0), usual.status.repeat(count, axis=0)
     group = None if usual.group is None else usual.group.repeat(count, axis=0)
-    name, entry = "without" if usual.facts.at_visits else "entry", usual.earlier
-    entry = None if entry is None else entry.repeat(count, axis=0)
+    entry = None if usual.earlier is None else usual.earlier.repeat(count, axis=0)
     crowd = rows % 5 == 0
     times[crowd], status[crowd] = rng.choice([0.05, 0.5, 9.0], (crowd.sum(), 1)), 1
     # 0: entry and exit change; 1: exit alone, of somebody who entered at once; 2: entry alone, of
@@ -633,7 +632,10 @@ def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator
             )
             late[rows[changed == 1], person[changed == 1]] = 0.0
             time[kept, person[kept]], member[kept, person[kept]] = 5.0, 0
-        sides.append(replace(usual, time=time, status=end, group=member, **{name: late}))
+        side = replace(usual, time=time, status=end, group=member)
+        sides.append(
+            replace(side, without=late) if usual.facts.at_visits else replace(side, entry=late)
+        )
     return Pairs(sides[0], sides[1], usual.server[person])
 
 

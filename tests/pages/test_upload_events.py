@@ -195,5 +195,4 @@ def test_two_visits_take_the_place_of_a_time_and_its_status(dialog):
     show(state(at, event_edges="0, 6, 12, 18, 24"))
     source = at.session_state["upload_events"]
     assert not at.error and source.facts.at_visits and len(source.facts.edges) == 5
-    wording.found("last visit without", said(at))
     wording.found("missed visits", said(at))

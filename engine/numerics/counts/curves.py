@@ -163,7 +163,7 @@ def _curves_of_visits(table: CountTable, min_at_risk: float) -> list[CountedCurv
     curves, width = list[CountedCurve](), NORMAL * visits.spread_of_seen(table)
     for shares in (table.group_weights,) if table.group_weights else np.eye(table.cells.n_groups):
         counting, weights = np.flatnonzero(shares), np.asarray(shares)
-        enough = enough_of_each[..., counting, :].all(axis=-2)
+        enough = np.asarray(enough_of_each[..., counting, :].all(axis=-2))
         values = np.einsum("g,...gk->...k", weights, groups)
         own, sampling = (np.einsum("g,...gks->...ks", weights, each) for each in (errors, chance))
         limits = CurveLimits(values, own, enough, _people(table), table=table)

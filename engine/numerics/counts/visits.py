@@ -40,7 +40,7 @@ def survival(counts: Array, cells: VisitCells, steps: int = STEPS) -> Array:
     for _ in range(steps):
         of_cell = np.maximum(shares @ holds.T, np.finfo(float).tiny)
         shares = shares * ((counts / of_cell) @ holds) / total
-    return np.clip(1 - np.cumsum(shares[..., :-1], axis=-1), 0.0, 1.0)
+    return np.asarray(np.clip(1 - np.cumsum(shares[..., :-1], axis=-1), 0.0, 1.0))
 
 
 def curves_of(table: CountTable) -> Array:
