@@ -30,8 +30,8 @@ from engine.core.types import (
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.observation_times import Stratified, draw_times
-from engine.sources.event_times import seen_at
 from engine.sources import Source
+from engine.sources.event_times import seen_at
 from engine.sources.twin import SimulatedTwin, Twin
 
 _FOR_TRUTH = 2000  # curves behind the variance of a twin, and behind the mean of its numbers

@@ -284,7 +284,9 @@ def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
     lacking = {
         gap.field
         for gap in proposal.gaps
-        if gap.field.count(".") == 1 and gap.field.removeprefix("columns.") not in reading.columns
+        if gap.field.count(".") == 1
+        and gap.field.removeprefix("columns.") not in reading.columns
+        and not (gap.field == "columns.status" and "without" in reading.columns)
     }
     return {gap.field for gap in reading.gaps} | lacking
 
