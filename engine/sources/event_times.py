@@ -172,7 +172,7 @@ class EventTimes(DealtRecords[EventData]):
 
     @property
     def is_adjusted(self) -> bool:
-        """True if there is one curve, adjusted for strata, whose sizes are always public."""
+        """True if there is one curve, adjusted for strata."""
         return self.comparison == "strata"
 
     @property
@@ -201,7 +201,7 @@ class EventTimes(DealtRecords[EventData]):
             time_high=self.follow_up,
             time_step=min(_DAY, self.follow_up / 100),
             groups=names,
-            group_sizes=sizes if names and (self.sizes_public or self.is_adjusted) else (),
+            group_sizes=sizes if names and self.sizes_public else (),
             group_weights=(1 / len(STRATA),) * len(STRATA) if self.is_adjusted else (),
             late_entry=self.late_share > 0,
             at_visits=self.visits > 0,

@@ -513,13 +513,13 @@ class EventFacts(PublicFacts):
             )
 
     def _check_weights(self) -> None:
-        """Refuse weights that are not shares of one population, or groups of private size."""
+        """Refuse weights that are not shares of one population."""
         weights = self.group_weights
-        if len(weights) != len(self.groups) or not self.group_sizes:
+        if len(weights) != len(self.groups):
             raise InputError(
-                "An adjusted curve needs a weight and a public size of each group.",
+                "An adjusted curve needs a weight of each group.",
                 field="group_weights",
-                hint="State both for all groups, or leave the weights out.",
+                hint="State those of all groups, or leave the weights out.",
             )
         if min(weights) < 0 or not abs(sum(weights) - 1) <= _SUM_OF_WEIGHTS:
             raise InputError(

@@ -204,6 +204,7 @@ def _ask_events(columns: EventColumns) -> None:
             )
         if columns.groups:
             _group_sizes(columns.groups)
+            _group_weights(columns.groups)
 
 
 def _edges(columns: EventColumns) -> None:
@@ -236,7 +237,6 @@ def _group_sizes(groups: Sequence[str]) -> None:
             fields.number(
                 f"People in {plain(shortened(name))}", "e.g. 120", f"event_size_{k}", is_whole=True
             )
-        _group_weights(groups)
 
 
 def _group_weights(groups: Sequence[str]) -> None:

@@ -184,15 +184,15 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
                     "Late entry: when observation began, if that is after a person’s own time "
                     "began.",
                 )
-        if task == SURVIVAL.key:
-            _choice(
-                "Last visit without",
-                [_NONE, *header],
-                now.get("without", _NONE),
-                keys["without"],
-                "Where people are seen at visits alone: the last visit without the event. The time "
-                "is then the first visit with it, and no status is needed.",
-            )
+            if task == SURVIVAL.key:
+                _choice(
+                    "Last visit without",
+                    [_NONE, *header],
+                    now.get("without", _NONE),
+                    keys["without"],
+                    "Where people are seen at visits alone: the last visit without the event. The time "
+                    "is then the first visit with it, and no status is needed.",
+                )
     if TASKS[task].data is DataType.RECORDS:
         _features(task, header, now)
     if reading is not None and not is_turned:
