@@ -153,8 +153,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     P(both | x)/P(both | x′) ≤ exp(2/b_in + 2/b_out) = e^ε. It is attained where entry and exit both
     change their cells. Each table is a line of the ledger, and the lines of one person add.
 
-    *Adjusted curves.* Groups with public weights w_g (strata) give one curve Σ w_g S_g. Its table is
-    that of any groups: where sizes are public a neighbour keeps the group, and replacing a person
+    *Adjusted curves.* Groups with public weights w_g (strata) give one curve Σ w_g S_g. Its table
+    is that of any groups: where sizes are public a neighbour keeps the group, and replacing a person
     moves two counts of one group; where they are not, as at sites that see only their own people,
     it moves two of all counts. The bound is 2 with one group or with twelve, and everybody has the
     whole ε. Weights and sums come after the noise.
