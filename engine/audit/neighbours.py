@@ -632,9 +632,9 @@ def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator
             )
             late[rows[changed == 1], person[changed == 1]] = 0.0
             time[kept, person[kept]], member[kept, person[kept]] = 5.0, 0
-        side = replace(usual, time=time, status=end, group=member)
+        without, late = (late, None) if usual.facts.at_visits else (None, late)
         sides.append(
-            replace(side, without=late) if usual.facts.at_visits else replace(side, entry=late)
+            replace(usual, time=time, status=end, group=member, entry=late, without=without)
         )
     return Pairs(sides[0], sides[1], usual.server[person])
 

@@ -154,10 +154,10 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     change their cells. Each table is a line of the ledger, and the lines of one person add.
 
     *Adjusted curves.* Groups with public weights w_g (strata) give one curve Σ w_g S_g. Its table
-    is that of any groups: where sizes are public a neighbour keeps the group, and replacing a person
-    moves two counts of one group; where they are not, as at sites that see only their own people,
-    it moves two of all counts. The bound is 2 with one group or with twelve, and everybody has the
-    whole ε. Weights and sums come after the noise.
+    is that of any groups: where sizes are public a neighbour keeps the group, and replacing a
+    person moves two counts of one group; where they are not, as at sites that see their own people
+    alone, it moves two of all counts. The bound is 2 with one group or with twelve, and everybody
+    has the whole ε. Weights and sums come after the noise.
 
     *Visits* (interval censoring). Where everybody is seen at the same K public visits, of which
     some are missed, a person is (last visit without the event, first visit with it): one of

@@ -192,7 +192,7 @@ def test_two_visits_take_the_place_of_a_time_and_its_status(dialog):
     answer(at, "columns.time", "found")
     confirm(ran(at))
     at = state(at, time_high=24)
-    assert "public times of the visits" in said(at)
+    wording.found("public times visits", said(at))
     show(state(at, event_edges="0, 6, 12, 18, 24"))
     source = at.session_state["upload_events"]
     assert not at.error and source.facts.at_visits and len(source.facts.edges) == 5

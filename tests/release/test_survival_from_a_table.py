@@ -180,5 +180,5 @@ def test_visits_are_published_from_two_columns_and_the_card_answers(visits, caps
 
 def test_visits_without_public_times_are_refused_before_anything_is_spent(visits, capsys):
     assert of_visits(visits) == Exit.REFUSED
-    assert "public times of the visits" in capsys.readouterr().err
+    wording.found("public times visits", capsys.readouterr().err)
     assert not (visits.parent / "out").exists()

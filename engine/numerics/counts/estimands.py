@@ -89,14 +89,15 @@ class CountedEstimand(ABC):
                 "Only survival curves are computed from visits: at which visit each cause would "
                 "have been found is not told apart.",
                 field="without",
-                hint=f"Choose {SURVIVAL.label.lower()}.",
+                hint=f"Choose {SURVIVAL.label.lower()}: until the first of all events.",
             )
         if facts.late_entry:
             raise InputError(
                 "Only survival curves take late entry: the errors of other curves suppose that "
                 "everybody is observed from the start.",
                 field="entry",
-                hint=f"Choose {SURVIVAL.label.lower()}.",
+                hint=f"Choose {SURVIVAL.label.lower()}: until the first of all events, if there are "
+                "several causes.",
             )
         if facts.group_weights:
             raise InputError(
