@@ -16,7 +16,9 @@ from tests.pages.own_file import (
     typed_limits,
     when,
 )
+from tests.sentences import of_topic
 
+wording = of_topic("upload")
 PERIOD = "columns.period"
 RISE = 5.0  # of everybody from the first period to the second
 
@@ -44,14 +46,15 @@ def test_a_period_is_asked_about_and_not_used_unless_its_holder_says_so(at):
     asked = question(at, PERIOD)
     assert len(asked.options) == 3 and asked.value.startswith("Not used")
     onward(at)
-    assert "a **change**" not in said(at)
+    wording.missing("range of change", said(at), "after", "before")
+    wording.missing("range of change", said(at), "before", "after")
 
 
 def test_the_change_is_taken_in_the_stated_order_with_bounds_of_a_change(at):
     answer(at, PERIOD, "from “before” to “after”")
     onward(at)
     when(at, "common", times="0, 1, 2, 3, 4, 5", time_low=0, time_high=5)
-    assert "from “before” to “after”" in said(at)
+    wording.found("range of change", said(at), "before", "after")
     fill(typed_limits(at), value_low=-60, value_high=60, origin="a manual")
     onward(trust(at))
     assert not at.error

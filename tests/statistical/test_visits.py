@@ -22,7 +22,7 @@ def test_noise_hardly_adds_to_the_error_of_two_thousand_people(design):
     Of which shape these reference numbers are is not stated: shapes differ by a fifth.
     """
     source, rng = EventTimes(design=design, visits=6, follow_up=1.0), generator(9, 0, 0)
-    events = SHAPES[design].inverse(1 - rng.random((200, 2000)))
+    events = SHAPES[design].inverse(1 - rng.random((600, 2000)))
     first, last = seen_at(np.arange(1, 7) / 6, events, np.full(events.shape, np.inf), rng)
     found, server = (~np.isnan(first)).astype(np.int64), np.zeros(2000, dtype=np.int64)
     data = EventData(first, found, server, source.facts, without=last)
