@@ -8,8 +8,9 @@ import pytest
 
 from engine.api import read_survival
 from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
-from engine.core.types import Budget, EventData, EventFacts
+from engine.core.types import Budget, EventData, EventFacts, Sizes
 from engine.language.counts import count_columns
 from engine.mechanisms.noisy_counts import COUNTS, NoisyCounts
 from engine.numerics.counts import visits
@@ -17,7 +18,9 @@ from engine.numerics.counts.cells import VisitCells
 from engine.numerics.counts.curves import survival_curves
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.numerics.counts.tables import CountTable
+from engine.privacy import transcript
 from engine.sources.event_times import EventTimes
+from engine.sources.twins import EventTwin
 from engine.topics.counting.answer import counting_answer
 
 EDGES = (0.0, 6.0, 12.0, 24.0)
@@ -224,3 +227,24 @@ def test_what_is_published_of_visits_names_both_of_every_cell():
     columns = count_columns(table, SIX.facts)
     assert columns["last without"][0] == 0 and columns["first with"][-1] == np.inf
     assert {len(column) for column in columns.values()} == {28}
+
+
+def test_the_twin_of_stated_facts_is_seen_at_the_stated_visits():
+    facts = EventFacts(time_high=24.0, edges=EDGES, at_visits=True)
+    twin = EventTwin.of(facts, Sizes((4000,), 4000, 1), ESTIMANDS["survival"])
+    data, truth = twin.simulated(1, generator(1, 0, 0))
+    assert {*np.unique(data.without)} == {*EDGES}
+    assert {*np.unique(data.time[~np.isnan(data.time)])} == {*EDGES[1:]}
+    (curve,) = survival_curves(
+        NoisyCounts().release(data, (Budget(3.0),), generator(1, 1, 0)).released[0].picked(0, 0)
+    )
+    at = np.interp(np.array(EDGES[1:]) / 24, drawing_grid(), truth[0])
+    assert np.abs(curve.values - at).max() < 0.05
+
+
+def test_questions_to_a_table_of_visits_send_no_message():
+    table = released(SIX)
+    with transcript.recorded() as messages:
+        (curve,) = survival_curves(table)
+        assert curve.median is not None and curve.mean is not None
+    assert not messages
