@@ -84,6 +84,7 @@ EVENTS = {
     ),
     "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"},
 }
+STRATA = {**EVENTS, "group_weights": [0.3, 0.7]}
 LATE = {
     "reading": _reading(
         ["days", "end", "arm", "came"],

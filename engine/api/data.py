@@ -207,7 +207,8 @@ def read_survival(
         after the other; files of any size by their `reading`, as for `read_curves`.
     columns : mapping, optional
         For looking: names of columns by their roles, "id", "start", "entry" (late entry), "time",
-        "status", "group", "server" (the site).
+        "status", "group", "server" (the site); "without" in place of the status is the last visit
+        without the event, and "time" the first with it.
     reading : Reading or mapping, optional
         How the data are read, as for `read_curves`; the words of its status say which texts are
         events. What it lacks, `release` refuses.
@@ -219,7 +220,7 @@ def read_survival(
     events, groups : sequence of str, optional
         For looking: the texts of the status that are events, and the groups.
     edges : sequence of float, optional
-        Those of intervals that are not equally wide.
+        Those of intervals that are not equally wide, or the start and the public times of visits.
     group_sizes : sequence of int, optional
         Numbers of people in all groups, where they are public.
     group_weights : sequence of float, optional

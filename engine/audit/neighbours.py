@@ -581,18 +581,35 @@ def usual_events(mechanism: Any) -> EventData:
     )
 
 
+def usual_visits() -> EventData:
+    """Simulate people at two sites who are seen at four visits, or miss some, in three groups."""
+    rng, n = np.random.default_rng(7), 240
+    edges = (0.0, 0.25, 0.5, 0.75, 1.0)
+    facts = EventFacts(groups=("A", "B", "C"), edges=edges, at_visits=True)
+    without = rng.choice(edges, (1, n))
+    return EventData(
+        without + rng.choice([0.25, 0.5, np.nan], (1, n)),
+        np.ones((1, n), dtype=np.int64),
+        np.arange(n) * 2 // n,
+        facts,
+        rng.integers(0, 3, (1, n)),
+        without=without,
+    )
+
+
 def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """A person is replaced: another time, another end, another group, or what is none of these.
 
     In some pairs all others are in one cell, or nobody else is in the cells of the two. Where
-    people enter late, the two differ in their entry alone, in their exit alone, or in both.
+    people enter late or are seen at visits, the two differ in their entry or last visit without the
+    event alone, in their exit or first visit with it alone, or in both.
     """
     usual: EventData = question.usual
     n, rows = usual.n_curves, np.arange(count)
     person, sides = rng.integers(n, size=count), list[EventData]()
     times, status = usual.time.repeat(count, axis=0), usual.status.repeat(count, axis=0)
     group = None if usual.group is None else usual.group.repeat(count, axis=0)
-    entry = None if usual.entry is None else usual.entry.repeat(count, axis=0)
+    entry = None if usual.earlier is None else usual.earlier.repeat(count, axis=0)
     crowd = rows % 5 == 0
     times[crowd], status[crowd] = rng.choice([0.05, 0.5, 9.0], (crowd.sum(), 1)), 1
     # 0: entry and exit change; 1: exit alone, of somebody who entered at once; 2: entry alone, of
@@ -615,7 +632,10 @@ def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator
             )
             late[rows[changed == 1], person[changed == 1]] = 0.0
             time[kept, person[kept]], member[kept, person[kept]] = 5.0, 0
-        sides.append(replace(usual, time=time, status=end, group=member, entry=late))
+        without, late = (late, None) if usual.facts.at_visits else (None, late)
+        sides.append(
+            replace(usual, time=time, status=end, group=member, entry=late, without=without)
+        )
     return Pairs(sides[0], sides[1], usual.server[person])
 
 

@@ -32,6 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("time", "column of times, or of dates"),
         ("status", "column of how a time ended"),
         ("entry", "column at which observation began: late entry, while times count from 0"),
+        ("without", "column of the last visit without the event; --time is the first one with it"),
         ("start", "column from which each person's time counts: time since start"),
         ("group", "column of groups"),
         ("unit", "unit of the times"),
@@ -55,7 +56,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=[order.value for order in (Order.YMD, Order.DMY, Order.MDY)],
         help="times are dates in this order",
     )
-    of_table.add_argument("--edges", default="", metavar="E,E", help="edges of unequal intervals")
+    of_table.add_argument(
+        "--edges", default="", metavar="E,E", help="edges of unequal intervals, or times of visits"
+    )
     of_table.add_argument("--follow-up", type=float, metavar="H", help="planned follow-up")
     of_table.add_argument(
         "--epsilon", type=arguments.number(1e-6, 1e6), metavar="E", help="ε of the release"
@@ -69,7 +72,7 @@ def is_table(file: str) -> bool:
 
 def text(options: argparse.Namespace) -> str:
     """The request that the options state, as JSON."""
-    for name, value in (("time", options.time), ("status", options.status)):
+    for name, value in (("time", options.time), ("status", options.status or options.without)):
         if not value:
             raise InputError(
                 f"Name the column of the {name}.", field=name, hint=f"For example --{name} end."
@@ -129,17 +132,18 @@ def _columns(options: argparse.Namespace) -> dict[str, Any]:
     kind = {"kind": "date", "order": options.dates} if options.dates else {"kind": "number"}
     columns: dict[str, Any] = {
         role: {"name": name, **kind}
-        for role in ("time", "entry", "start")
+        for role in ("time", "entry", "without", "start")
         if (name := getattr(options, role))
     }
     if "start" in columns and not options.dates:
         columns["start"]["from"] = EACH_START
-    columns["status"] = {
-        "name": options.status,
-        "kind": "word",
-        "words": {text: text if text != "0" else "event" for text in options.event},
-        "other": "censored",
-    }
+    if options.status:
+        columns["status"] = {
+            "name": options.status,
+            "kind": "word",
+            "words": {text: text if text != "0" else "event" for text in options.event},
+            "other": "censored",
+        }
     if options.group:
         words = {name: name for name in options.groups.split(",") if name}
         columns["group"] = {"name": options.group, "kind": "word", "words": words}

@@ -299,7 +299,7 @@ def _counts() -> Schema:
     lists = ("edges", "exits", "exit_scales", "totals", "site_weights")
     optional = ("group_sizes", "group_weights", "entry_scales")
     parts: Mapping[str, Schema] = {
-        "version": {"const": 1},
+        "version": {"enum": [1, 2], "description": "2 of counts by visits."},
         **{name: numbers for name in (*lists, *optional)},
         "entries": {**numbers, "type": ["array", "null"]},
         "groups": {"type": "array", "items": _TEXT, "maxItems": MAX_GROUPS},

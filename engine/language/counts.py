@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from engine.core.names import uncapital
 from engine.core.types import Array, EventFacts
 from engine.language.numbers import in_unit, number, percent, stated
-from engine.numerics.counts.cells import Cells, Counted
+from engine.numerics.counts.cells import Cells, Counted, VisitCells
 from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.contrasts import Contrasts
 from engine.numerics.counts.curves import CountedCurve
@@ -31,9 +33,7 @@ def entry_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
         columns["group"] = [name for name in groups for _ in starts]
     columns["from"] = [*starts] * len(groups)
     columns["to"] = [*ends] * len(groups)
-    columns["noised count"] = table.noisy.ravel().tolist()
-    columns["estimated count"] = table.estimated.ravel().round(6).tolist()
-    return columns
+    return columns | _counts(table)
 
 
 def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
@@ -41,6 +41,11 @@ def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
     cells, columns = table.cells, dict[str, list[Any]]()
     if cells.n_groups > 1:
         columns["group"] = [name for name in facts.groups for _ in range(cells.size)]
+    if isinstance(cells, VisitCells):
+        times = np.array([*cells.edges, math.inf])
+        for name, places in zip(("last without", "first with"), cells.visits.T, strict=True):
+            columns[name] = times[places].tolist() * cells.n_groups
+        return columns | _counts(table)
     kinds = _kinds(cells, facts)
     last = cells.edges[-1]
     rows = [
@@ -53,9 +58,15 @@ def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
     columns["from"] = [row[0] for row in rows] * cells.n_groups
     columns["to"] = [row[1] for row in rows] * cells.n_groups
     columns["what"] = [row[2] for row in rows] * cells.n_groups
-    columns["noised count"] = table.noisy.ravel().tolist()
-    columns["estimated count"] = table.estimated.ravel().round(6).tolist()
-    return columns
+    return columns | _counts(table)
+
+
+def _counts(table: CountTable) -> dict[str, list[Any]]:
+    """Return the noised and the estimated count of every cell."""
+    return {
+        "noised count": table.noisy.ravel().tolist(),
+        "estimated count": table.estimated.ravel().round(6).tolist(),
+    }
 
 
 def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
@@ -119,6 +130,11 @@ def independence(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     No release shows it, so every release states it; survival curves with the size, where that is
     largest.
     """
+    if facts.at_visits:
+        return (
+            "Curve and band assume that missed visits and ends of observation are independent of "
+            "events, which no count shows."
+        )
     assumed = (
         "Curve and band assume that late entry and censoring are independent of events, which no "
         "count shows."

@@ -545,6 +545,14 @@ TERMS = (
         ("left truncation",),
     ),
     GlossaryTerm(
+        "Visits",
+        "People are seen at public times alone, and may miss some: of an event it is known between "
+        "which two visits it was.",
+        "Survival and other counts, and files with a last visit without the event",
+        r"S_k=1-\sum_{j\le k}p_j",
+        ("interval censoring",),
+    ),
+    GlossaryTerm(
         "Adjusted curve",
         "One survival curve of several groups (strata), in which each counts by a public weight: "
         "survival if the groups had these shares.",

@@ -99,6 +99,8 @@ def bounds_tag(facts: PublicFacts) -> str:
             compared = f", adjusted for {', '.join(facts.groups)}"
         if facts.late_entry:
             compared += ", with late entry"
+        if facts.at_visits:
+            compared += ", seen at visits"
         return f"{span(facts)}{compared} · from {shortened(facts.origin)}"
     value = facts.value_name or "value"
     ranges = (

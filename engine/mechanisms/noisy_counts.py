@@ -37,7 +37,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive.rules import nothing_spent
 from engine.noise.laplace import laplace
-from engine.numerics.counts.cells import Cells, EntryCells, entered, equal_edges
+from engine.numerics.counts.cells import Cells, EntryCells, VisitCells, entered, equal_edges
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.counts.tables import CountTable, discretised, variance_of_discrete
 from engine.numerics.eigensystems import Grid
@@ -153,13 +153,20 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     P(both | x)/P(both | x′) ≤ exp(2/b_in + 2/b_out) = e^ε. It is attained where entry and exit both
     change their cells. Each table is a line of the ledger, and the lines of one person add.
 
-    *Adjusted curves.* Groups with public sizes and public weights w_g (strata) give one curve
-    Σ w_g S_g. Its table is that of any groups of public size: a neighbour keeps the group, so that
-    replacing a person moves two counts of one group and none of the others. The bound is 2 with one
-    group or with twelve, and everybody has the whole ε. Weights and sums come after the noise.
+    *Adjusted curves.* Groups with public weights w_g (strata) give one curve Σ w_g S_g. Its table
+    is that of any groups: where sizes are public a neighbour keeps the group, and replacing a
+    person moves two counts of one group; where they are not, as at sites that see their own people
+    alone, it moves two of all counts. The bound is 2 with one group or with twelve, and everybody
+    has the whole ε. Weights and sums come after the noise.
 
-    *Limits.* Bands suppose that censoring, and late entry, are independent of events, as ordinary
-    ones do.
+    *Visits* (interval censoring). Where everybody is seen at the same K public visits, of which
+    some are missed, a person is (last visit without the event, first visit with it): one of
+    (K + 1)(K + 2)/2 cells of one table, by that row alone. What is no number is the start, or no
+    visit with the event; if the two contradict each other the visit with the event counts. The
+    bound is 2, and everybody has the whole ε. Cells grow like K², so there are at most ten visits.
+
+    *Limits.* Bands suppose that censoring, late entry and missed visits are independent of events,
+    as ordinary ones do.
 
     References
     ----------
@@ -335,8 +342,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         ε is that of one centre with as much noise as all sites together.
         """
         causes, has_groups = self.estimand.n_causes(facts), bool(self.estimand.groups(facts))
-        edges = facts.edges
-        if self.intervals is not None or not edges:
+        edges, is_of_visits = facts.edges, facts.at_visits
+        if not is_of_visits and (self.intervals is not None or not edges):
             if has_groups:  # people of the smallest one: as stated, or an equal part of all
                 sizes = facts.group_sizes
                 n_people = min(sizes) if sizes else n_people // len(facts.groups)
@@ -345,7 +352,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                 n_people, epsilon, causes, are_compared
             )
             edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
-        return Cells(
+        kind = VisitCells if is_of_visits else Cells
+        return kind(
             edges,
             self.estimand.counted,
             causes,
@@ -408,6 +416,11 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             raise InputError("Groups are stated, but nobody’s group is known.", field="group")
         if facts.late_entry and data.entry is None:
             raise InputError("Late entry is stated, but nobody’s entry is known.", field="entry")
+        if facts.at_visits and data.without is None:
+            raise InputError(
+                "Visits are stated, but nobody’s last visit without the event is known.",
+                field="without",
+            )
         return data
 
     def fitted(
@@ -448,7 +461,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         """Count people in each cell at each site, before noise: (repeats, sites, groups, m)."""
         return plan.cells.counts(
-            data.time, data.status, data.group, data.server, data.sizes.n_servers
+            data.time, data.status, data.group, data.server, data.sizes.n_servers, data.without
         )
 
     def entries(self, data: EventData, plan: CountPlan) -> Array | None:
@@ -528,7 +541,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                     data.time[r][part],
                     data.status[r][part],
                     facts,
-                    data.entry[r][part] if facts.late_entry and data.entry is not None else None,
+                    None if data.earlier is None else data.earlier[r][part],
                 )
                 for part in parts
             ]

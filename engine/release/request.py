@@ -68,7 +68,9 @@ texts are events, in their order, and "other" what all others are:
 "group_sizes" are stated where they are public, "edges" where intervals are not equally wide;
 "group_weights", which sum to 1, ask for one survival curve that is adjusted for the groups. With
 a "start" both it and "time" are dates, and times are days between them. An "entry" states late
-entry, and numbers of a "start" need "from": "each start". "time_step" among the facts
+entry, and numbers of a "start" need "from": "each start". A "without" in place of the status is the
+last visit without the event, "time" the first with it, and "edges" are the start and the public
+times of all visits. "time_step" among the facts
 is in what step times are recorded, such as 1 for whole days; without it the limits of a median go
 outward to the edges of intervals, since times may be heaped. "time" is the value for a
 distribution, and the score for an ROC curve, whose label is the status; both need "time_low".

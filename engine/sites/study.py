@@ -296,7 +296,7 @@ def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:
         raise InputError(
             "Sizes of groups cannot be public here: each site would have to state its own.",
             field="group_sizes",
-            hint="Leave them private.",
+            hint="Leave them private: one curve can be adjusted for groups without them.",
         )
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_site:
         raise InputError(

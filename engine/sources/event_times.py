@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from engine.core.registry import param
 from engine.core.tasks import SURVIVAL
 from engine.core.types import Array, EventData, EventFacts, Truth
+from engine.core.types.facts import MAX_VISITS
+from engine.numerics.counts.cells import equal_edges
 from engine.sources import DealtRecords, number_of, sites_with, sources
 
 _POINTS = 20_001  # at which a mixture is tabulated
@@ -82,6 +84,7 @@ COMPARISONS = ("none", "hazard ratio", "crossing", "strata")
 GROUPS = ("Control", "Treatment")
 STRATA = ("Stratum A", "Stratum B", "Stratum C", "Stratum D")
 _IN_STRATA = np.array([0, 1, 2, 3, 0, 1, 2, 0, 1, 0])  # the stratum of each person of ten
+_KEPT = 0.7  # of visits
 _LATEST = 0.5  # of the follow-up: until then people enter late
 _CROSSING = _weibull(0.9, 0.75)  # of the second group: more events early, fewer late
 
@@ -97,7 +100,8 @@ class EventTimes(DealtRecords[EventData]):
     `ratio` times down to that of the last, give one curve in which each counts a quarter.
 
     People who enter late do so evenly over the first half of the follow-up. Whoever has left before
-    is not seen, and somebody else takes their place.
+    is not seen, and somebody else takes their place. Visits say between which two of them the event
+    was, and each is missed by chance.
 
     References
     ----------
@@ -142,6 +146,14 @@ class EventTimes(DealtRecords[EventData]):
         low=0.0,
         high=1.0,
     )
+    visits: int = param(
+        0,
+        "Visits",
+        "Public visits at which alone people are seen, equally far apart; everybody misses three "
+        "in ten. 0: times are known.",
+        low=0,
+        high=MAX_VISITS,
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -151,6 +163,7 @@ class EventTimes(DealtRecords[EventData]):
             ("Two groups, hazards cross", {"comparison": "crossing", "design": "wei2"}),
             ("Adjusted for four strata", {"comparison": "strata"}),
             ("Three in five enter late", {"late_share": 0.6}),
+            ("Seen at six visits", {"visits": 6}),
         )
 
     @property
@@ -159,7 +172,7 @@ class EventTimes(DealtRecords[EventData]):
 
     @property
     def is_adjusted(self) -> bool:
-        """True if there is one curve, adjusted for strata, whose sizes are always public."""
+        """True if there is one curve, adjusted for strata."""
         return self.comparison == "strata"
 
     @property
@@ -188,9 +201,11 @@ class EventTimes(DealtRecords[EventData]):
             time_high=self.follow_up,
             time_step=min(_DAY, self.follow_up / 100),
             groups=names,
-            group_sizes=sizes if names and (self.sizes_public or self.is_adjusted) else (),
+            group_sizes=sizes if names and self.sizes_public else (),
             group_weights=(1 / len(STRATA),) * len(STRATA) if self.is_adjusted else (),
             late_entry=self.late_share > 0,
+            at_visits=self.visits > 0,
+            edges=equal_edges(0.0, self.follow_up, self.visits) if self.visits else (),
         )
 
     def survival(self, t: Array) -> Array:
@@ -209,29 +224,35 @@ class EventTimes(DealtRecords[EventData]):
         return _truth(self.design, self.comparison, self.ratio)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
-        """Draw data sets: all event times, then all censoring times, then all entries."""
+        """Draw data sets: all event times, then all censoring times, then all entries or visits."""
         size = (n_repeats, self.n_curves)
-        time, status, entry = self._people(size, rng)
-        while (unseen := (entry > 0) & (entry >= time)).any():
+        event, censored, entry = self._people(size, rng)
+        while (unseen := (entry > 0) & (entry >= np.minimum(event, censored))).any():
             others = self._people(size, rng)
-            time, status, entry = (
+            event, censored, entry = (
                 np.where(unseen, new, old)
-                for new, old in zip(others, (time, status, entry), strict=True)
+                for new, old in zip(others, (event, censored, entry), strict=True)
             )
+        time, status, without = np.minimum(event, censored), event <= censored, None
+        if self.visits:
+            visits = np.arange(1, self.visits + 1) / self.visits
+            time, without = seen_at(visits, event, censored, rng)
+            status, without = ~np.isnan(time), self.follow_up * without
         return EventData(
             self.follow_up * time,
-            status,
+            status.astype(np.int64),
             self.server,
             self.facts,
             np.broadcast_to(self._groups, size) if self.has_groups else None,
             self.truth,
             entry=self.follow_up * entry if self.late_share else None,
+            without=without,
         )
 
     def _people(
         self, size: tuple[int, int], rng: np.random.Generator
-    ) -> tuple[Array, NDArray[np.int64], Array]:
-        """Draw exits, what they are, and entries of people, whether they are seen or not."""
+    ) -> tuple[Array, Array, Array]:
+        """Draw events, ends of observation, and entries of people, whether they are seen or not."""
         shape = SHAPES[self.design]
         chances = 1 - rng.random(size)  # in (0, 1]
         censored = shape.censored(rng.random(size))
@@ -246,7 +267,22 @@ class EventTimes(DealtRecords[EventData]):
                 event = np.where(group == 0, event, _CROSSING[1](chances))
         else:
             event = shape.inverse(chances)
-        return np.minimum(event, censored), (event <= censored).astype(np.int64), entry
+        return event, censored, entry
+
+
+def seen_at(
+    visits: Array, event: Array, exits: Array, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """First visits with the event, NaN where there is none, and last ones without: (…) each.
+
+    Visits after an exit are not made, and of the others each is missed by chance.
+    """
+    first, last = np.full(event.shape, np.nan), np.zeros(event.shape)
+    for visit in visits:
+        is_made = (rng.random(event.shape) < _KEPT) & (visit <= exits)
+        last = np.where(is_made & (event > visit), visit, last)
+        first = np.where(is_made & (event <= visit) & np.isnan(first), visit, first)
+    return first, last
 
 
 @lru_cache(maxsize=32)

@@ -31,6 +31,7 @@ from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.sources import Source
+from engine.sources.event_times import seen_at
 from engine.sources.twin import SimulatedTwin, Twin
 
 _FOR_TRUTH = 2000  # curves behind the variance of a twin, and behind the mean of its numbers
@@ -232,8 +233,10 @@ class EventTwin(SimulatedTwin):
         size = (n_repeats, sum(self.people))
         server = np.repeat(np.arange(len(self.people)), self.people)
         group = self._groups(size) if self.estimand.is_followed else None
-        entry = None
-        if group is not None:
+        entry = without = None
+        if group is not None and self.stated.at_visits:
+            time, status, without = self._at_visits(size, group, rng)
+        elif group is not None:
             time, status, entry = self._seen(size, group, rng)
         elif self.estimand.counted is Counted.VALUES:
             time, status = rng.beta(*_BETA, size), np.ones(size, dtype=np.int64)
@@ -242,11 +245,12 @@ class EventTwin(SimulatedTwin):
             marker = rng.standard_normal(size) + _GAP * status
             time = expit(_GAP * marker - _GAP**2 / 2)
         facts = replace(self.stated, kind=DataKind.TWIN)
-        exits, entries = (
-            None if each is None else self.stated.from_unit_time(each) for each in (time, entry)
+        exits, entries, visits = (
+            None if each is None else self.stated.from_unit_time(each)
+            for each in (time, entry, without)
         )
         assert exits is not None
-        return EventData(exits, status, server, facts, group, entry=entries)
+        return EventData(exits, status, server, facts, group, entry=entries, without=visits)
 
     def _groups(self, size: tuple[int, int]) -> Codes:
         """The group of everybody: of public sizes where those are stated, else in turn."""
@@ -266,11 +270,24 @@ class EventTwin(SimulatedTwin):
         self, size: tuple[int, int], group: Codes, rng: np.random.Generator
     ) -> tuple[Array, Codes]:
         """Shares of the follow-up, and codes of events, all causes alike."""
-        event = rng.standard_exponential(size) / -math.log(_EVENT_FREE)
-        event = event / self._hazards[group]
-        censored = 0.5 + rng.random(size)
+        event, censored = self._ends(size, group, rng)
         cause = 1 + rng.integers(len(self.stated.causes), size=size)
         return np.minimum(event, censored), np.where(event <= censored, cause, 0)
+
+    def _ends(
+        self, size: tuple[int, int], group: Codes, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """Shares of the follow-up at which events are, and observation ends."""
+        event = rng.standard_exponential(size) / -math.log(_EVENT_FREE)
+        return event / self._hazards[group], 0.5 + rng.random(size)
+
+    def _at_visits(
+        self, size: tuple[int, int], group: Codes, rng: np.random.Generator
+    ) -> tuple[Array, Codes, Array]:
+        """First visits with the event, whether there is one, and last visits without it."""
+        visits = self.stated.to_unit_time(np.asarray(self.stated.edges[1:]))
+        first, last = seen_at(visits, *self._ends(size, group, rng), rng)
+        return first, (~np.isnan(first)).astype(np.int64), last
 
     def _seen(
         self, size: tuple[int, int], group: Codes, rng: np.random.Generator

@@ -84,6 +84,7 @@ class EventColumns:
     events: tuple[str, ...] = ()  # in their order; for a label those with it
     groups: tuple[str, ...] = ()  # in their order, or none
     enters_late: bool = False  # whether people have an entry
+    at_visits: bool = False  # whether they have a last visit without the event
 
 
 @named_once
@@ -98,8 +99,21 @@ class EventTable(Observations):
     # (n,) of int or None: the place of the stated group; 0 for all others
     group: Integers | None = None
     entry: Array | None = None  # (n,): NaN where a cell holds no number; None without late entry
+    without: Array | None = None  # (n,): last visits without the event; None unless seen at visits
     counted: Counted = Counted.OUTCOMES  # whether these are outcomes, values or labels
     time_unit: str = ""  # of times between dates; "" where they were numbers
+
+    @property
+    def earlier(self) -> Array | None:
+        """The earlier time of people who have two: of their entry, or of a visit."""
+        return self.entry if self.without is None else self.without
+
+    @property
+    def last_seen(self) -> Array:
+        """The later time of each person: that of the event, or the last one without it."""
+        if self.without is None:
+            return self.time
+        return np.where(np.isnan(self.time), self.without, self.time)
 
 
 def notes_on_events(
@@ -113,6 +127,8 @@ def notes_on_events(
     if table.entry is not None:
         unknown, reversed_ = int(np.isnan(table.entry).sum()), int((table.entry > table.time).sum())
     blank = int((table.status == _UNKNOWN).sum())
+    if table.without is not None:
+        return replace(table, notes=(*notes, *_notes_on_visits(table, n_further)))
     applies = {
         f"{counted(n_further, 'further line')} of people who have several": n_further,
         f"{counted(missing, noun)} missing: these people count {counts_as}": missing,
@@ -126,6 +142,23 @@ def notes_on_events(
         f"{rows.counts_as}": n_others,
     }
     return replace(table, notes=(*notes, *(note for note, holds in applies.items() if holds)))
+
+
+def _notes_on_visits(table: EventTable, n_further: int) -> tuple[str, ...]:
+    """Notes on people who are seen at visits."""
+    assert table.without is not None
+    never, unseen = int(np.isnan(table.time).sum()), int(np.isnan(table.without).sum())
+    crossed = int((table.without >= table.time).sum())
+    applies = {
+        f"{counted(n_further, 'further line')} of people who have several": n_further,
+        f"no visit with the event: {never:,} people, who count as without it until their last "
+        "visit": never,
+        f"no visit without the event: {unseen:,} people, who count as last seen without it at the "
+        "start": unseen,
+        f"the last visit without the event is no earlier than the first with it: {crossed:,} "
+        "people, of whom the first with it counts": crossed,
+    }
+    return tuple(note for note, holds in applies.items() if holds)
 
 
 def declare_events(
@@ -171,6 +204,7 @@ def declare_events(
         group_sizes=tuple(map(int, group_sizes)),
         group_weights=tuple(map(float, group_weights)),
         late_entry=columns.enters_late,
+        at_visits=columns.at_visits,
         time_step=float(time_step or 0.0),
         value_name=rows.value_name,
         value_low=0.0,
@@ -184,8 +218,8 @@ def traces_of_events(events: EventTable, reading: Reading | None) -> Traces:
     columns = [events.time, events.status.astype(float)]
     if events.group is not None:
         columns.append(events.group.astype(float))
-    if events.entry is not None:
-        columns.append(events.entry)
+    if events.earlier is not None:
+        columns.append(events.earlier)
     rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
     return traces_of(
         events,
@@ -219,7 +253,7 @@ class UploadEvents(UploadedData[EventData]):
         check_named_units([(self.events.time_column, self.declared.time_unit)])
         if self.events.counted is Counted.OUTCOMES:
             check_follow_up(
-                self.events.time, self.events.status > 0, self.declared, self.events.time_unit
+                self.events.last_seen, self.events.status > 0, self.declared, self.events.time_unit
             )
         else:
             check_numbers(self.events.time, self.declared)
@@ -270,7 +304,7 @@ class UploadEvents(UploadedData[EventData]):
                 (
                     beyond,
                     f"{counted(beyond, 'time')} beyond the stated end: these people count as "
-                    "event-free until then.",
+                    f"event-free until {'their last visit' if facts.at_visits else 'then'}.",
                 ),
             )
             if count
@@ -279,12 +313,14 @@ class UploadEvents(UploadedData[EventData]):
     def serves(self, task: str) -> bool:
         """True if the file holds what the task needs; incidences need several events.
 
-        Late entry and weights of groups are for survival alone.
+        Late entry, visits and weights of groups are for survival alone.
         """
         if task not in self.tasks:
             return False
         estimand, declared = ESTIMANDS[task], self.declared
-        if (declared.late_entry or declared.group_weights) and not estimand.takes_entry:
+        if estimand.takes_entry:
+            return estimand.counted is self.events.counted
+        if declared.late_entry or declared.at_visits or declared.group_weights:
             return False
         return estimand.counted is self.events.counted and (
             not estimand.tells_causes or len(declared.causes) > 1
@@ -315,7 +351,7 @@ class UploadEvents(UploadedData[EventData]):
     @property
     def _people(self) -> bytes:
         events = self.events
-        return people_in_order(events.time, events.status, events.group, entry=events.entry)
+        return people_in_order(events.time, events.status, events.group, earlier=events.earlier)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Return the people as they are; `rng` is not used."""
@@ -328,4 +364,5 @@ class UploadEvents(UploadedData[EventData]):
             self.declared,
             None if events.group is None else events.group[None],
             entry=None if events.entry is None else events.entry[None],
+            without=None if events.without is None else events.without[None],
         )

@@ -17,7 +17,7 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import DISTRIBUTION, MEAN_FUNCTION, ROC, SURVIVAL, TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
-from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.cells import Counted, equal_edges
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations
 from engine.uploads.curves import CurveTable, Upload
@@ -42,6 +42,7 @@ _NEARLY_ALL = 0.9  # of a column with one value: its range says nothing
 _TAIL = 0.005  # of a column to each side, beyond the range where it lies far from all others
 _STEPS = 10  # of a range, at least: its ends are multiples of 1, 2 or 5 times a power of ten
 _MOST_TIMES = 300  # different ones that can be a grid of everybody
+_VISITS = 6  # of a first look, where the times of visits are not stated
 _ORIGIN = "this file"
 _ALL_EQUAL = "One value fills nine tenths of “{}” or more: a range cannot be found in the file."
 _NOUNS = {
@@ -262,10 +263,13 @@ def _reach(values: Array, stated: StatedCovariate) -> float:
 
 def _of_events(events: EventTable, columns: EventColumns, words: dict[str, Any]) -> PublicFacts:
     low, high = _range(events.time, events.time_column or "time")
+    edges: tuple[float, ...] = ()
     if columns.counted is Counted.OUTCOMES:
-        low, high = 0.0, outward(0.0, float(np.nanmax(events.time)))[1]
+        low, high = 0.0, outward(0.0, float(np.nanmax(events.last_seen)))[1]
+    if columns.at_visits:
+        edges = equal_edges(low, high, _VISITS)
     unit = events.time_unit or unit_in_name(events.time_column, True)
-    return declare_events(low, high, _ORIGIN, columns, time_unit=unit, **words)
+    return declare_events(low, high, _ORIGIN, columns, edges, time_unit=unit, **words)
 
 
 # -- curves ----------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ def _refuse_compact(look: Inspection, roles: Roles, columns: Mapping[str, Column
     """Refuse times, in cells or in names of columns, that are dates or clock times unmarked."""
     if roles.kind in (FileKind.VALUES, FileKind.SCORES):
         return
-    for role in ("time", "start", "entry"):
+    for role in ("time", "start", "entry", "without"):
         if role in columns and columns[role].kind is Kind.NUMBER:
             refuse_compact(
                 look.columns[roles.single[role][0]].numbers(look.decimal), columns[role].name

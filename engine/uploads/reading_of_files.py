@@ -28,8 +28,9 @@ one person's, or every file of an archive, and {"header": true} where people sta
 A column without a name is called by its place, as "column 1". An export of a device ("export" in
 the frame) has the columns of its format, "hour" or "day" and values such as "glucose (mg/dL)".
 "start" is the date at which a person's own time begins, "entry" a time at which somebody came under
-observation later: late entry, where 0 or “start” is when their own time begins. Numbers of a
-"start" are taken off only where "from" is "each start", so that nobody's entry is taken for a
+observation later: late entry, where 0 or “start” is when their own time begins. "without" is the
+last visit without the event, and "time" then the first visit with it, if there was one. Numbers of
+a "start" are taken off only where "from" is "each start", so that nobody's entry is taken for a
 beginning. The meanings of a group are the groups, those of a site the sites, and those of a
 status the events, or 0; all in their order. A "period" has two meanings, the earlier period first:
 a person's curve is then the change from the first to the second, and "paired": true states that
@@ -55,7 +56,7 @@ from engine.uploads.ids import IdForm, canonical
 
 MAX_BYTES = 262_144  # of two thousand columns, of which each stands in the header and in “at”
 MAX_COLUMNS = 200  # besides those of curves in rows
-SINGLE = ("time", "start", "entry", "value", "status", "group", "site", "period")
+SINGLE = ("time", "start", "entry", "without", "value", "status", "group", "site", "period")
 LISTED = ("covariates", "features")
 SEVERAL = ("keep", "average", "join", "refuse")
 CODED = ("status", "group", "site", "period")  # whose texts have stated meanings
@@ -289,7 +290,7 @@ def _gaps_of_beginning(reading: Reading) -> tuple[Gap, ...]:
         time is None
         or time.kind is not Kind.DATE
         or time.counted
-        or ({"start", "entry", "status"} & reading.columns.keys())
+        or ({"start", "entry", "without", "status"} & reading.columns.keys())
     ):
         return ()
     return (
@@ -451,7 +452,7 @@ def _check_periods(reading: Reading) -> None:
         if reading.paired:
             raise _wrong("paired", "“paired” is about the two periods of a column “period”.")
         return
-    if {"start", "entry", "status"} & reading.columns.keys() or reading.features:
+    if {"start", "entry", "without", "status"} & reading.columns.keys() or reading.features:
         raise _wrong("period", "Only curves have changes between two periods.")
     if reading.columns["period"].words and len(reading.periods) != 2:
         raise _wrong(
@@ -461,15 +462,17 @@ def _check_periods(reading: Reading) -> None:
 
 def _check_spans(columns: Mapping[str, Column]) -> None:
     """Refuse a start and a time of two kinds, and a unit alone for dates that have no start."""
-    spans = [columns[role] for role in ("start", "entry", "time") if role in columns]
+    spans = [columns[role] for role in ("start", "entry", "without", "time") if role in columns]
     if len(spans) > 1:
         if "time" not in columns or len({column.kind for column in spans}) > 1:
             raise _wrong(
-                "start", "“start”, “entry” and “time” are of one kind: all dates, or all numbers."
+                "start",
+                "“start”, “entry”, “without” and “time” are of one kind: all dates, or all numbers.",
             )
         if len({column.counted for column in spans if column.counted != EACH_START}) > 1:
             raise _wrong(
-                "from", "“start”, “entry” and “time” count in one unit, from one beginning."
+                "from",
+                "“start”, “entry”, “without” and “time” count in one unit, from one beginning.",
             )
     elif any(column.kind is Kind.DATE and column.counted in UNITS for column in spans):
         raise _wrong("from", "Dates count from a beginning, such as days since 2024-01-31.")

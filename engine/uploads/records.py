@@ -471,6 +471,7 @@ def event_columns(reading: Reading, kind: Counted) -> EventColumns:
         events=_events_in(reading),
         groups=reading.groups,
         enters_late="entry" in reading.columns,
+        at_visits="without" in reading.columns,
     )
 
 
@@ -530,10 +531,14 @@ def _events(
     counts["others"] = int((people.codes.get("status", np.empty(0)) == OTHER).sum())
     spans = _spans(people, _status(people, kind))
     time, entry, status = _one_time_of_each(spans, whose, reading, kind, counts)
+    without = None
+    if "without" in reading.columns:  # whoever has a first visit with the event had it
+        without, entry, status = entry, None, (~np.isnan(time)).astype(np.int64)
     group = _event_groups(people, whose, counts)
     table = EventTable(
         time=time[order],
         entry=None if entry is None else entry[order],
+        without=None if without is None else without[order],
         status=status[order],
         group=None if group is None else group[order],
         counted=kind,
@@ -589,14 +594,16 @@ def check_event_columns(reading: Reading, kind: Counted) -> None:
             field="time",
             hint='State it in “columns”, such as "time": {"name": "days"}.',
         )
-    if kind is not Counted.VALUES and not _events_in(reading):
+    if "without" in reading.columns:
+        _check_visits(reading)
+    elif kind is not Counted.VALUES and not _events_in(reading):
         raise InputError(
             "The reading says of no text that it is an event.",
             field="status",
             hint='State “status”, such as {"name": "end", "kind": "word", "words": '
             '{"death": "death"}, "other": "censored"}.',
         )
-    spans = {"start", "entry"} & reading.columns.keys()
+    spans = {"start", "entry", "without"} & reading.columns.keys()
     if spans and kind is not Counted.OUTCOMES:
         raise InputError(
             "Only times until an event have a start.",
@@ -617,6 +624,17 @@ def check_event_columns(reading: Reading, kind: Counted) -> None:
         )
     if "group" in reading.columns:
         _check_event_groups(reading)
+
+
+def _check_visits(reading: Reading) -> None:
+    """Refuse a status and an entry beside two visits, which say all that is counted."""
+    for role in ("status", "entry"):
+        if role in reading.columns:
+            raise InputError(
+                "The last visit without the event and the first with it say all that is counted.",
+                field=role,
+                hint=f"Leave the column of the role “{role}” out.",
+            )
 
 
 def _check_event_groups(reading: Reading) -> None:
@@ -650,12 +668,14 @@ class _Spans(NamedTuple):
 def _spans(people: People, status: Integers) -> _Spans:
     """Return what each line spans: times count from a start, else from 0.
 
-    Observation begins at the entry where one is stated, else when the time does.
+    It begins at the entry or the last visit without the event where one is stated, else when the
+    time does.
     """
     end, origin, entry = (people.columns.get(role) for role in ("time", "start", "entry"))
     assert end is not None  # `check_event_columns`
     if origin is None:
         origin = np.zeros(len(end))
+    entry = people.columns.get("without", entry)
     return _Spans(origin, origin if entry is None else entry, end, status)
 
 
@@ -693,7 +713,8 @@ def _one_time_of_each(
     last = np.append(first[1:], len(record)) - 1
     with np.errstate(invalid="ignore"):
         time = end[last] - origin[first]
-        entry = start[first] - origin[first] if "entry" in reading.columns else None
+        has_two = {"entry", "without"} & reading.columns.keys()
+        entry = start[first] - origin[first] if has_two else None
     has_several, has_starts = first < last, {"start", "entry"} & reading.columns.keys()
     if kind is Counted.OUTCOMES and reading.several == "join" and has_starts:
         counts["unjoined"] = _n_unjoined(

@@ -33,6 +33,7 @@ _FACTS = {
     "group_sizes": "sizes of groups",
     "group_weights": "weights of groups",
     "late_entry": "late entry",
+    "at_visits": "visits",
     "edges": "edges of intervals",
 }
 _READING = {

@@ -2,8 +2,8 @@
 
     batches ── people ──→ lines of whole people ── records ──→ one time of each person
 
-A number and three codes are kept of each person, fifteen bytes, and their entry where it may be
-late: eight more. So the file is read once.
+A number and three codes are kept of each person, fifteen bytes, and a second time where they enter
+late or are seen at visits: eight more. So the file is read once.
 Ids are kept in memory up to a share of what is allowed, beyond it in nameless files; the ledger
 reads them some at a time. Refusals go by counts that add up over parts, and by the kept numbers:
 they are those of one table, however its lines are split.
@@ -215,7 +215,8 @@ def _by_site(table: EventTable) -> tuple[Texts, ...]:
 def _columns(events: EventTable, people: slice = slice(None)) -> dict[str, Any]:
     """Return what is known of some of the people, by field."""
     columns = {
-        name: getattr(events, name) for name in ("time", "entry", "status", "group", "server")
+        name: getattr(events, name)
+        for name in ("time", "entry", "without", "status", "group", "server")
     }
     known = {name: each[people] for name, each in columns.items() if each is not None}
     return known | {"covariates": np.empty((len(known["time"]), 0))}

@@ -203,7 +203,7 @@ def coverage(view: Counts) -> None:
 def planner(view: Counts) -> None:
     """Show how many people a log-rank test needs, with and without noise."""
     facts, is_tested = view.facts, view.answer.estimand.is_tested and bool(view.facts.groups)
-    if not is_tested or facts.group_weights or facts.late_entry:
+    if not is_tested or facts.group_weights or facts.late_entry or facts.at_visits:
         st.markdown(
             "Choose survival of two groups: then it is simulated how many people a test needs."
         )

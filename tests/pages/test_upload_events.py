@@ -180,3 +180,20 @@ def test_a_column_that_is_chosen_as_the_entry_is_not_asked_about(dialog):
     assert not [radio for radio in at.radio if radio.key == key_of(at, f"upload_ask_{STARTS}")]
     show(state(confirm(at), time_high=100))
     assert at.session_state["upload_events"].facts.late_entry
+
+
+SEEN = "patient,free,found\n" + "".join(
+    f"p{k},{6 * (k % 4)},{6 * (k % 4) + 6 if k % 3 else ''}\n" for k in range(300)
+)
+
+
+def test_two_visits_take_the_place_of_a_time_and_its_status(dialog):
+    at = answer(dialog(SEEN), "columns.status", "“free” is the last visit without")
+    answer(at, "columns.time", "found")
+    confirm(ran(at))
+    at = state(at, time_high=24)
+    wording.found("public times visits", said(at))
+    show(state(at, event_edges="0, 6, 12, 18, 24"))
+    source = at.session_state["upload_events"]
+    assert not at.error and source.facts.at_visits and len(source.facts.edges) == 5
+    wording.found("missed visits", said(at))

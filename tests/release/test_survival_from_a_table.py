@@ -140,3 +140,45 @@ def test_a_plan_takes_the_facts_and_the_people_of_a_request_and_no_time(table, c
         assert command_line.main(["plan", str(path), "--unknown", "error", "--json"]) == 0
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0] == answers[1]
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """People who are seen at four visits, in a file of two columns."""
+    data = EventTimes(n_curves=N, visits=4, follow_up=12.0).draw(1, generator(8, 0, 0))
+    lines = [
+        f"p{k},{data.without[0, k]:g},{'' if np.isnan(first) else f'{first:g}'}"
+        for k, first in enumerate(data.time[0])
+    ]
+    (tmp_path / "visits.csv").write_text("\n".join(["who,free,found", *lines]) + "\n")
+    return tmp_path / "visits.csv"
+
+
+def of_visits(table, *options):
+    folder = table.parent
+    return command_line.main(
+        [
+            *("release", str(table), "--id", "who", "--without", "free", "--time", "found"),
+            *("--follow-up", "12", "--unit", "months", "--origin", "a plan", "--epsilon", "2"),
+            *("--ledger", str(folder / "ledger"), "--witness", str(folder / "witness")),
+            *("--out", str(folder / "out"), "--quiet", "--yes", *options),
+        ]
+    )
+
+
+def test_visits_are_published_from_two_columns_and_the_card_answers(visits, capsys):
+    assert of_visits(visits, "--edges", "0,3,6,9,12") == 0
+    card = json.loads((visits.parent / "out" / "guarantee.json").read_text())
+    assert not [*jsonschema.Draft202012Validator(schema("guarantee")).iter_errors(card)]
+    assert card["counts"]["version"] == 2 and len(card["counts"]["exits"]) == 15
+    answer = asked(visits, capsys, "milestone", "--time", "6")["milestone"]
+    (low, high), true = answer["pieces"][0], 100 * EventTimes().survival(np.array(0.5))
+    assert low - 3 < true < high + 3
+    mean = asked(visits, capsys, "restricted_mean", "--until", "9")["restricted_mean"]
+    assert mean["verdict"] == answer["verdict"] == "told" and mean["value"] < 12
+
+
+def test_visits_without_public_times_are_refused_before_anything_is_spent(visits, capsys):
+    assert of_visits(visits) == Exit.REFUSED
+    wording.found("public times visits", capsys.readouterr().err)
+    assert not (visits.parent / "out").exists()

@@ -106,6 +106,16 @@ def test_bands_of_adjusted_curves_cover_as_they_say(design, n, epsilon):
     assert study.simultaneous >= least(0.95) and study.pointwise >= 0.93
 
 
+def test_bands_of_strata_over_sites_cover_where_nobody_knows_their_sizes():
+    source = EventTimes(n_curves=2000, comparison="strata", sizes_public=False, n_servers=4)
+    budgets = tuple(map(Budget, (1.0, 2.0, 2.0, 4.0)))
+    study = Study(source=source, mechanism=NoisyCounts(), budgets=budgets, seed=25)
+    counted = counting_study(study, SETS)
+    print(counted)
+    assert counted.edges_drawn > 0.9
+    assert counted.simultaneous >= least(0.95) and counted.pointwise >= 0.93
+
+
 def test_an_adjusted_curve_of_four_strata_has_the_error_of_the_reference():
     """.025 at 320, 240, 160 and 80 people, ε = 1; the half-width is .050 without allowances."""
     source = EventTimes(n_curves=800, comparison="strata", follow_up=1.0)

@@ -230,12 +230,11 @@ def test_an_adjusted_curve_has_the_intervals_and_the_whole_budget_of_its_smalles
         {"group_weights": (0.5, 0.5)},
         {"group_weights": (0.3, 0.3, 0.3, 0.2)},
         {"group_weights": (0.5, 0.7, -0.2, 0.0)},
-        {"group_sizes": ()},
         {"groups": tuple(map(str, range(13))), "group_sizes": (), "group_weights": ()},
         {"groups": ("one",), "group_sizes": (), "group_weights": ()},
     ],
 )
-def test_weights_are_shares_of_groups_of_public_size(change):
+def test_weights_are_shares_of_two_to_twelve_groups(change):
     with pytest.raises(InputError) as refused:
         replace(STRATA.facts, **change)
     assert refused.value.field in ("group_weights", "groups")

@@ -9,7 +9,7 @@ from engine import __main__
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.privacy import accounting
+from engine.privacy import accounting, transcript
 from engine.running.steps import result_of
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning.answer import PlannedStudy
@@ -44,6 +44,13 @@ def test_budgets_and_people_of_a_period_are_those_of_the_table(
     plan = periods(Budget(epsilon, 1e-6), count)
     assert plan.each.epsilon == pytest.approx(each, rel=5e-3)
     assert (plan.people_for(35), plan.people_for(150)) == (for_curve, for_spread)
+
+
+def test_a_plan_over_time_sends_no_message():
+    with transcript.recorded() as messages:
+        for count in (3, 12, 36):
+            assert periods(TOTAL, count).people_for(35) > 0
+    assert not messages
 
 
 def test_who_leaves_after_a_year_leaves_more_for_each_month():

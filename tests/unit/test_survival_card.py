@@ -20,6 +20,8 @@ SOURCES = {
     "two": EventTimes(n_curves=1000, comparison="hazard ratio"),
     "strata": EventTimes(n_curves=2000, comparison="strata"),
     "late": EventTimes(n_curves=2000, late_share=0.6),
+    "visits": EventTimes(n_curves=2000, visits=6),
+    "two at visits": EventTimes(n_curves=2000, visits=4, comparison="hazard ratio"),
 }
 
 

@@ -45,7 +45,7 @@ class ReleasedSurvival:
         Raises
         ------
         InputError
-            If weights are no shares of these groups, or the sizes of groups are private.
+            If weights are no shares of these groups.
         """
         facts = replace(self.facts, group_weights=weights)
         return ReleasedSurvival(replace(self.table, group_weights=weights), facts, self.min_at_risk)

@@ -14,11 +14,12 @@ from engine.answers.survival import ReleasedSurvival
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, EventFacts
 from engine.core.types.facts import MAX_GROUPS
-from engine.numerics.counts.cells import Cells, EntryCells
+from engine.numerics.counts.cells import Cells, EntryCells, VisitCells
 from engine.numerics.counts.tables import CountTable
 
 KEY = "counts"  # of the card's entry
 VERSION = 1
+_OF_VISITS = 2  # of counts by visits, which version 1 would take for counts by interval
 _MAX_EDGES, _MAX_SITES, _LONGEST_NAME = 1000, 1000, 200
 _AGAIN = "Write the files of the release again with this version, at no charge."
 _WORDS = ("person", "people", "time_name", "time_unit")
@@ -29,7 +30,7 @@ def written(released: ReleasedSurvival) -> dict[str, Any]:
     table, facts = released.table, released.facts
     entries = table.entries
     return {
-        "version": VERSION,
+        "version": _OF_VISITS if table.is_of_visits else VERSION,
         "edges": list(table.cells.edges),
         "time_step": table.cells.time_step,
         "groups": list(facts.groups) if table.cells.n_groups > 1 else [],
@@ -55,9 +56,13 @@ def is_of_counts(card: Any) -> bool:
 def read(card: Mapping[str, Any]) -> ReleasedSurvival:
     """The released survival of a guarantee card."""
     entry = card[KEY]
-    if not isinstance(entry, Mapping) or entry.get("version") != VERSION:
-        raise InputError(f"This version reads counts of version {VERSION}.", field=KEY, hint=_AGAIN)
-    edges = _numbers(entry, "edges")
+    if not isinstance(entry, Mapping) or entry.get("version") not in (VERSION, _OF_VISITS):
+        raise InputError(
+            f"This version reads counts of versions {VERSION} and {_OF_VISITS}.",
+            field=KEY,
+            hint=_AGAIN,
+        )
+    is_of_visits, edges = entry["version"] == _OF_VISITS, _numbers(entry, "edges")
     if not 1 < len(edges) <= _MAX_EDGES or any(b <= a for a, b in pairwise(edges.tolist())):
         raise _wrong("edges", "rising numbers, two or more")
     groups = _names(entry)
@@ -71,6 +76,8 @@ def read(card: Mapping[str, Any]) -> ReleasedSurvival:
         group_sizes=tuple(int(size) for size in sizes),
         group_weights=tuple(weights.tolist()),
         late_entry=entry.get("entries") is not None,
+        edges=tuple(edges.tolist()) if is_of_visits else (),
+        at_visits=is_of_visits,
         time_step=step,
         **words,
     )
@@ -79,7 +86,8 @@ def read(card: Mapping[str, Any]) -> ReleasedSurvival:
         raise _wrong("totals", "positive numbers, one or one for each group")
     if not 1 <= len(site_weights) <= _MAX_SITES or (site_weights <= 0).any():
         raise _wrong("site_weights", "positive numbers, one for each site")
-    cells = Cells(tuple(edges.tolist()), n_groups=n_groups, time_step=step)
+    kind = VisitCells if facts.at_visits else Cells
+    cells = kind(tuple(edges.tolist()), n_groups=n_groups, time_step=step)
     public = (tuple(totals.tolist()), tuple(site_weights.tolist()), float(_number(entry, "spread")))
     table = _table(entry, ("exits", "exit_scales"), cells, public)
     entries = None

@@ -106,8 +106,8 @@ class Adjusted(SurvivalQuestion):
 
     def answer(self, released: ReleasedSurvival) -> Answer:
         groups = released.facts.groups
-        if not groups or not released.facts.group_sizes:
-            return refused("A curve is adjusted for groups of public sizes; this release has none.")
+        if not groups:
+            return refused("A curve is adjusted for groups; this release has none.")
         adjusted = released.adjusted(_weights(self.weights, released))
         edge, until = _edge(adjusted, self.time)
         (curve,) = adjusted.curves

@@ -697,6 +697,9 @@ class EventData(Records):
     entry : (n_repeats, n), optional
         When people came under observation, in the unit of the times; needed where the facts state
         late entry.
+    without : (n_repeats, n), optional
+        The last visit without the event; needed where the facts state visits. Times are then first
+        visits with it, and no number where there was none.
 
     Raises
     ------
@@ -718,6 +721,7 @@ class EventData(Records):
     group: NDArray[np.int64] | None = None
     truth: Truth | None = None
     entry: Array | None = None
+    without: Array | None = None
     data_types = frozenset({DataType.EVENTS})
     facts_type = EventFacts
     bounded_axes = ("time",)
@@ -725,7 +729,7 @@ class EventData(Records):
         "everybody is counted in one cell: times beyond in that of the end, what is "
         "no time or no stated event as censored"
     )
-    _arrays = ("time", "status", "group", "entry")
+    _arrays = ("time", "status", "group", "entry", "without")
     _flag = ("is_of_events", True)
 
     def __post_init__(self) -> None:
@@ -735,7 +739,7 @@ class EventData(Records):
                 "have the shape (repeats, people).",
                 field="time",
             )
-        optional = {"group": self.group, "entry": self.entry}
+        optional = {"group": self.group, "entry": self.entry, "without": self.without}
         known = {name: array for name, array in optional.items() if array is not None}
         for name, array in known.items():
             if array.shape != self.time.shape:
@@ -752,6 +756,13 @@ class EventData(Records):
     @property
     def n_repeats(self) -> int:
         return len(self.time)
+
+    @property
+    def earlier(self) -> Array | None:
+        """The earlier time of people who have two: of their entry, or of a visit."""
+        if self.facts.at_visits:
+            return self.without
+        return self.entry if self.facts.late_entry else None
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -771,6 +782,7 @@ class EventData(Records):
             facts,
             group,
             entry=np.zeros((1, n)) if facts.late_entry else None,
+            without=np.zeros((1, n)) if facts.at_visits else None,
         )
 
     def stand_in(self) -> EventData:
@@ -788,6 +800,7 @@ class EventData(Records):
             status=np.zeros(beyond.shape, dtype=np.int64),
             group=None if self.group is None else in_group[None],
             entry=None if self.entry is None else np.full(beyond.shape, self.facts.time_low),
+            without=None if self.without is None else np.full(beyond.shape, self.facts.time_high),
             truth=None,
         )
 
@@ -801,13 +814,14 @@ class EventData(Records):
                 "group_sizes": list(facts.group_sizes),
                 **({"group_weights": list(facts.group_weights)} if facts.group_weights else {}),
                 **({"late_entry": True} if facts.late_entry else {}),
+                **({"at_visits": True} if facts.at_visits else {}),
             }
         }
 
     def content(self) -> bytes:
         """All people as bytes, in an order that tells nothing; a million take a moment."""
-        group, entry = (None if each is None else each[0] for each in (self.group, self.entry))
-        return people_in_order(self.time[0], self.status[0], group, self.server, entry=entry)
+        group, earlier = (None if each is None else each[0] for each in (self.group, self.earlier))
+        return people_in_order(self.time[0], self.status[0], group, self.server, earlier=earlier)
 
 
 Data = CurveData | SampleData | EventData

@@ -43,6 +43,7 @@ class Covariate:
 
 
 MAX_GROUPS = 12  # of people with one time each
+MAX_VISITS = 10  # at which people are seen: there are cells for every two of them
 _SUM_OF_WEIGHTS = 1e-9  # by which weights may miss 1
 FEW_BEYOND = 0.02  # of all values: up to here those beyond a bound hardly move the mean
 
@@ -272,7 +273,14 @@ class PublicFacts:
         self.check_stated()
         plain = asdict(self)
         del plain["is_proposed"]
-        for name in ("group", "guessed_spread", "time_step", "group_weights", "late_entry"):
+        for name in (
+            "group",
+            "guessed_spread",
+            "time_step",
+            "group_weights",
+            "late_entry",
+            "at_visits",
+        ):
             if not plain.get(name, True):
                 del plain[name]
         return plain
@@ -429,6 +437,8 @@ class EventFacts(PublicFacts):
     # what each group counts in one adjusted curve, 1 together; empty: each group has a curve
     group_weights: tuple[float, ...] = ()
     late_entry: bool = False  # whether people come under observation after their time began
+    # whether people are seen at the edges alone, as at visits, of which they may miss some
+    at_visits: bool = False
     # by how much a recorded time may differ from when it happened, as by a day of dates or a month
     # of times that are told in months; 0 where nothing is stated
     time_step: float = 0.0
@@ -468,6 +478,8 @@ class EventFacts(PublicFacts):
                 hint="State edges instead, such as 0, 50, 55, 60: nothing is shown before enough "
                 "people are observed.",
             )
+        if self.at_visits:
+            self._check_visits()
         rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
         if self.edges and not (
             rises and self.edges[0] == self.time_low and self.edges[-1] == self.time_high
@@ -478,14 +490,36 @@ class EventFacts(PublicFacts):
                 hint="Begin with the lowest time and end with the highest.",
             )
 
-    def _check_weights(self) -> None:
-        """Refuse weights that are not shares of one population, or groups of private size."""
-        weights = self.group_weights
-        if len(weights) != len(self.groups) or not self.group_sizes:
+    def _check_visits(self) -> None:
+        """Refuse visits whose times are not public, too many of them, and late entry."""
+        if not self.edges:
             raise InputError(
-                "An adjusted curve needs a weight and a public size of each group.",
+                "People who are seen at visits need the public times of the visits.",
+                field="edges",
+                hint="State the start and the planned times, such as 0, 6, 12, 24. Where everybody "
+                "has times of their own, state intervals that hold one visit of each.",
+            )
+        if len(self.edges) - 1 > MAX_VISITS:
+            raise InputError(
+                f"There can be at most {MAX_VISITS} visits; got {len(self.edges) - 1}.",
+                field="edges",
+                hint="State fewer: what happens between two of them is still counted.",
+            )
+        if self.late_entry:
+            raise InputError(
+                "People are seen at visits, or enter late: errors are derived for one of the two.",
+                field="entry",
+                hint="Leave the column of entries out.",
+            )
+
+    def _check_weights(self) -> None:
+        """Refuse weights that are not shares of one population."""
+        weights = self.group_weights
+        if len(weights) != len(self.groups):
+            raise InputError(
+                "An adjusted curve needs a weight of each group.",
                 field="group_weights",
-                hint="State both for all groups, or leave the weights out.",
+                hint="State those of all groups, or leave the weights out.",
             )
         if min(weights) < 0 or not abs(sum(weights) - 1) <= _SUM_OF_WEIGHTS:
             raise InputError(

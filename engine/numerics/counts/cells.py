@@ -62,7 +62,11 @@ class Cells:
         return self.size // self.n_intervals
 
     def of_rows(
-        self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        group: NDArray[np.int64] | None = None,
+        without: Array | None = None,
     ) -> NDArray[np.int64]:
         """The cell of every row, group after group: (…), from 0 to n_groups · m − 1.
 
@@ -70,7 +74,7 @@ class Cells:
         the status; one at or below the first belongs to interval 1; one that is no number is
         censored in interval 1; a status that is no stated code is censored. Values and scores above
         the range belong to the last interval, what is no number to the first. A label is 1 or it is
-        none. A group that is no stated code is the first group.
+        none. A group that is no stated code is the first group. `without` is for `VisitCells`.
         """
         last = self.n_intervals - 1
         interval = np.searchsorted(np.asarray(self.edges[1:]), time)  # the first edge at or above
@@ -103,10 +107,11 @@ class Cells:
         group: NDArray[np.int64] | None,
         server: NDArray[np.int64],
         n_servers: int,
+        without: Array | None = None,
     ) -> Array:
         """Count people in each cell, at every site: (repeats, S, groups, m)."""
         repeats, size = len(time), self.n_groups * self.size
-        cell = self.of_rows(time, status, group) + size * server
+        cell = self.of_rows(time, status, group, without) + size * server
         cell = cell + size * n_servers * np.arange(repeats)[:, None]
         counts = np.bincount(cell.ravel(), minlength=repeats * n_servers * size)
         return counts.reshape(repeats, n_servers, self.n_groups, self.size).astype(float)
@@ -130,10 +135,60 @@ class EntryCells(Cells):
         return self.n_intervals + 2
 
     def of_rows(
-        self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        group: NDArray[np.int64] | None = None,
+        without: Array | None = None,
     ) -> NDArray[np.int64]:
         """The cell of the entry of every row, group after group; the status is not looked at."""
         return self._of_groups(np.searchsorted(np.asarray(self.edges), time), group)
+
+
+@dataclass(frozen=True)
+class VisitCells(Cells):
+    """The (K + 1)(K + 2)/2 cells of people who are seen at public visits e_1 … e_K, or miss some.
+
+    A cell is a last visit without the event, 0 … K with the start as 0, and a first visit with it,
+    1 … K, or K + 1 where there was none. They are in order of the first, then of the second.
+
+    Examples
+    --------
+    >>> cells = VisitCells((0.0, 1.0, 2.0))
+    >>> first, last = np.array([1.0, 2.0, np.nan]), np.array([0.0, np.nan, 2.0])
+    >>> cells.size, cells.of_rows(first, np.ones(3, dtype=int), without=last).tolist()
+    (6, [0, 1, 5])
+    """
+
+    @property
+    def size(self) -> int:
+        return len(self.visits)
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """Last visit without and first visit with the event of every cell: (m, 2)."""
+        last, first = np.triu_indices(self.n_intervals + 1)
+        return np.stack([last, first + 1], axis=-1)
+
+    def of_rows(
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        group: NDArray[np.int64] | None = None,
+        without: Array | None = None,
+    ) -> NDArray[np.int64]:
+        """The cell of every row, group after group; the status is not looked at.
+
+        The first visit with the event is the first one at or after `time`, none if that is no
+        number; the last without it the last one at or before `without`, the start if that is no
+        number. Where these contradict each other the first visit with the event counts.
+        """
+        visits, n = np.asarray(self.edges[1:]), self.n_intervals
+        first = 1 + np.searchsorted(visits, np.where(np.isnan(time), np.inf, time))
+        known = np.full(np.shape(time), np.nan) if without is None else without
+        last = np.searchsorted(visits, np.where(np.isnan(known), -np.inf, known), side="right")
+        last = np.minimum(last, first - 1)
+        return self._of_groups(last * (n + 1) - last * (last - 1) // 2 + first - last - 1, group)
 
 
 def entered(entry: Array, exit_: Array) -> Array:

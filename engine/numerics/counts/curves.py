@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.arrays import Array, Flags, Indices
 from engine.core.bands import NORMAL
-from engine.numerics.counts import late_entry
+from engine.numerics.counts import late_entry, visits
 from engine.numerics.counts.bands import (
     CurveLimits,
     Quantile,
@@ -95,6 +95,8 @@ def survival_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[C
     is a functional of the same table, with the errors Σ w_g E_g of one joint sample, and is shown
     where the curves of all groups are.
     """
+    if table.is_of_visits:
+        return _curves_of_visits(table, min_at_risk)
     lives = life_tables(table, min_at_risk)
     if table.group_weights:
         return [_survival_curve(table, lives, table.group_weights, min_at_risk)]
@@ -151,6 +153,46 @@ def _survival_curve(
         None if table.entries is not None else _if_leavers_differ(lives, shares),
         np.stack([each.sum(axis=-1) for each in enough_of_each], axis=-1).argmin(axis=-1),
     )
+
+
+def _curves_of_visits(table: CountTable, min_at_risk: float) -> list[CountedCurve]:
+    """Curves of people who are seen at visits, each with the errors of one bootstrap of all."""
+    groups = visits.curves_of(table)
+    errors, chance = visits.errors(table), visits.errors(table, with_noise=False)
+    enough_of_each, seen = visits.is_shown(table, min_at_risk), visits.seen_without(table)
+    curves, width = list[CountedCurve](), NORMAL * visits.spread_of_seen(table)
+    for shares in (table.group_weights,) if table.group_weights else np.eye(table.cells.n_groups):
+        counting, weights = np.flatnonzero(shares), np.asarray(shares)
+        enough = np.asarray(enough_of_each[..., counting, :].all(axis=-2))
+        values = np.einsum("g,...gk->...k", weights, groups)
+        own, sampling = (np.einsum("g,...gks->...ks", weights, each) for each in (errors, chance))
+        limits = CurveLimits(values, own, enough, _people(table), table=table)
+        low, high = limits.monotone(limits.simultaneous_width)
+        each_low, each_high = limits.monotone(limits.pointwise_width)
+        of_chance = (sampling**2).mean(axis=-1)
+        of_noise = np.maximum(limits.deviations**2 - of_chance, 0.0)
+        numbers = np.floor(seen[..., counting, :].sum(axis=-2) + 0.5)
+        curves.append(
+            CountedCurve(
+                table.cells.edges,
+                values,
+                low,
+                high,
+                each_low,
+                each_high,
+                enough,
+                enough,
+                True,
+                _share_of_noise(of_chance, of_noise),
+                numbers,
+                np.broadcast_to(width * np.sqrt(len(counting)), numbers.shape),
+                quantile(table.cells.edges, limits),
+                restricted_mean(table.cells.edges, limits),
+                limits,
+                ended_by=enough_of_each[..., counting, :].sum(axis=-1).argmin(axis=-1),
+            )
+        )
+    return curves
 
 
 def _weighted(of_groups: Sequence[Array], shares: Sequence[float]) -> Array:

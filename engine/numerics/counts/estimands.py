@@ -19,8 +19,9 @@ from engine.core.grids import drawing_grid
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL, Task
 from engine.core.types import EventFacts
 from engine.numerics import product_limit
+from engine.numerics.counts import visits
 from engine.numerics.counts.bands import monotone_cubic
-from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.cells import Counted, VisitCells
 from engine.numerics.counts.curves import (
     CountedCurve,
     distribution_curve,
@@ -55,7 +56,7 @@ class CountedEstimand(ABC):
     refinement : float
         Times as many intervals as for one survival curve.
     takes_entry : bool
-        Whether people may enter late, and groups have weights.
+        Whether people may enter late or be seen at visits alone, and groups have weights.
     """
 
     task: ClassVar[Task]
@@ -80,15 +81,23 @@ class CountedEstimand(ABC):
         return self.counted is Counted.OUTCOMES
 
     def check_facts(self, facts: EventFacts) -> None:
-        """Refuse late entry and weights of groups where no errors are derived for them."""
+        """Refuse late entry, visits and weights of groups where no errors are derived for them."""
         if self.takes_entry:
             return
+        if facts.at_visits:
+            raise InputError(
+                "Only survival curves are computed from visits: at which visit each cause would "
+                "have been found is not told apart.",
+                field="without",
+                hint=f"Choose {SURVIVAL.label.lower()}: until the first of all events.",
+            )
         if facts.late_entry:
             raise InputError(
                 "Only survival curves take late entry: the errors of other curves suppose that "
                 "everybody is observed from the start.",
                 field="entry",
-                hint=f"Choose {SURVIVAL.label.lower()}.",
+                hint=f"Choose {SURVIVAL.label.lower()}: until the first of all events, if there are "
+                "several causes.",
             )
         if facts.group_weights:
             raise InputError(
@@ -126,9 +135,16 @@ class CountedEstimand(ABC):
 
     @abstractmethod
     def exact(
-        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        facts: EventFacts,
+        earlier: Array | None = None,
     ) -> Array:
-        """The ordinary curves of people (n,) of one group: ([causes,] GRID_SIZE)."""
+        """The ordinary curves of people (n,) of one group: ([causes,] GRID_SIZE).
+
+        `earlier` (n,) are entries of people who enter late, or last visits without the event.
+        """
 
     def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Sequence[CountedCurve]:
         """The curves of a table at its edges, with their bands; empty where there are none.
@@ -162,15 +178,29 @@ class SurvivalCurve(CountedEstimand):
     takes_entry = True
 
     def curves(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Array:
-        curves = np.stack([life.survival for life in life_tables(table, min_at_risk)], axis=-2)
+        curves = (
+            visits.curves_of(table)
+            if table.is_of_visits
+            else np.stack([life.survival for life in life_tables(table, min_at_risk)], axis=-2)
+        )
         if table.group_weights:
             return self._drawn(table, np.asarray(table.group_weights) @ curves)
         return _alone(self._drawn(table, curves))
 
     def exact(
-        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        facts: EventFacts,
+        earlier: Array | None = None,
     ) -> Array:
-        codes = len(facts.causes)
+        codes, entry = len(facts.causes), earlier
+        if facts.at_visits:
+            cells = VisitCells(facts.edges)
+            places = cells.of_rows(time, status, without=earlier)
+            counts = np.bincount(places, minlength=cells.size).astype(float)
+            values = visits.survival(counts, cells)
+            return np.asarray(monotone_cubic(facts.edges, values)(self.points(facts)))
         if entry is not None:
             entry = np.where(entry <= facts.time_low, -np.inf, entry)
         return product_limit.kaplan_meier(time, status, self.points(facts), codes, entry)[0]
@@ -192,7 +222,11 @@ class CumulativeIncidence(CountedEstimand):
         )
 
     def exact(
-        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        facts: EventFacts,
+        earlier: Array | None = None,
     ) -> Array:
         return _alone(
             product_limit.aalen_johansen(time, status, self.points(facts), len(facts.causes))
@@ -211,7 +245,11 @@ class DistributionFunction(CountedEstimand):
         return self._drawn(table, distribution(table)[0])
 
     def exact(
-        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        facts: EventFacts,
+        earlier: Array | None = None,
     ) -> Array:
         known = np.sort(np.where(np.isnan(time), -np.inf, time))
         inside = np.minimum(known, facts.time_high)
@@ -244,7 +282,11 @@ class RocCurve(CountedEstimand):
         return np.stack(rows).reshape(*lines.false_positive.shape[:-1], -1)
 
     def exact(
-        self, time: Array, status: NDArray[np.int64], facts: EventFacts, entry: Array | None = None
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        facts: EventFacts,
+        earlier: Array | None = None,
     ) -> Array:
         return product_limit.roc_curve(time, status, self.points(facts))
 

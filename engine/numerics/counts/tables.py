@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from engine.core.arrays import Array, Indices
-from engine.numerics.counts.cells import Cells, EntryCells
+from engine.numerics.counts.cells import Cells, EntryCells, VisitCells
 
 SAMPLES = 1000  # columns of the public sample of errors
 _SEED = 20270
@@ -62,8 +62,13 @@ class CountTable:
 
     @property
     def is_tested(self) -> bool:
-        """True if two groups can be tested: not where people enter late, whom no test counts."""
-        return self.is_compared and self.entries is None
+        """True if two groups can be tested: everybody is seen from the start, at all times."""
+        return self.is_compared and self.entries is None and not self.is_of_visits
+
+    @property
+    def is_of_visits(self) -> bool:
+        """True if people are seen at visits alone."""
+        return isinstance(self.cells, VisitCells)
 
     @property
     def n_blocks(self) -> int:
@@ -158,6 +163,11 @@ class CountTable:
         return np.asarray(
             sum((by_block[..., b, :] @ noise[b] for b in range(self.n_blocks)), np.zeros(()))
         )
+
+    @property
+    def noise(self) -> Array:
+        """The public sample of noise, of mean 0 in each block: (blocks, cells, SAMPLES)."""
+        return self._sample[1]
 
     @property
     def _sample(self) -> tuple[Array, Array]:

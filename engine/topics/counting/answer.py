@@ -202,6 +202,7 @@ def _is_tested(data: EventData, mechanism: NoisyCounts) -> bool:
         and mechanism.estimand.is_tested
         and not facts.group_weights
         and not facts.late_entry
+        and not facts.at_visits
     )
 
 
@@ -375,12 +376,12 @@ def power_of_test(
     """Find the fewest of some numbers of people for a log-rank test, with and without noise."""
     facts = study.source.facts
     if not (isinstance(facts, EventFacts) and facts.groups) or (
-        facts.group_weights or facts.late_entry
+        facts.group_weights or facts.late_entry or facts.at_visits
     ):
         raise InputError(
-            "A test compares two groups of people who are observed from the start.",
+            "A test compares two groups of people who are observed from the start, at all times.",
             field="comparison",
-            hint="Choose data with two groups, without late entry.",
+            hint="Choose data with two groups, without late entry or visits.",
         )
     shares = []
     for k, n in enumerate(people):

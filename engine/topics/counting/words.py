@@ -124,6 +124,12 @@ def counted(answer: CountingAnswer) -> str:
             f"Each count gets random noise: about ± {noise} people by exit and ± {more} by entry "
             "(95 %). All else follows from the noised counts."
         )
+    if table.is_of_visits:
+        return (
+            f"Each person is in one of {cells} cells: the last visit without the event, and the "
+            f"first with it. Each count gets random noise of about ± {noise} people (95 %). All "
+            "else follows from the noised counts."
+        )
     return (
         f"Each person is in one of {cells} cells: when, and how. Each count gets random noise "
         f"of about ± {noise} people (95 %). All else follows from the noised counts."

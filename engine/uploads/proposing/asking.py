@@ -81,7 +81,8 @@ def gaps_of(look: Inspection, roles: Roles, reading: Reading, beginning: str) ->
         )
     if not reading.is_wide:
         for role in _NEEDED.get(roles.kind, ("time", "value")):
-            if role not in reading.columns:
+            is_said = role == "status" and "without" in reading.columns
+            if role not in reading.columns and not is_said:
                 yield _on_role(look, roles, role, reading.person)
     time = reading.columns.get("time")
     if (
@@ -193,6 +194,8 @@ def _on_role(look: Inspection, roles: Roles, role: str, person: LineOwner | None
         ReadingOption(f"“{shortened(name)}”{_in_words(entry)}", {"columns": {role: entry}})
         for name, entry in entries.items()
     )
+    if role == "status" and roles.kind is FileKind.OUTCOMES:
+        options += tuple(_of_visits(look, able))
     return Question(
         field=f"columns.{role}",
         question=f"By their names, no column says {what}.",
@@ -200,6 +203,17 @@ def _on_role(look: Inspection, roles: Roles, role: str, person: LineOwner | None
         evidence=f"There are {listed(list(look.columns), _OFFERED)}.",
         words=f'"{role}": {{"name": "…", "kind": "number"}} in “columns”',
     )
+
+
+def _of_visits(look: Inspection, names: Sequence[str]) -> Iterator[ReadingOption]:
+    """Yield the answers that two visits say how a time ended, one of which is in a column."""
+    for name in names:
+        if look.kind(name) in (Kind.NUMBER, Kind.DATE):
+            yield ReadingOption(
+                f"No status: “{shortened(name)}” is the last visit without the event, and the time "
+                "is the first visit with it",
+                {"columns": {"without": _plain(look, name, "without")}},
+            )
 
 
 def _plain(look: Inspection, name: str, role: str) -> dict[str, Any]:

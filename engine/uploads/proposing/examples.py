@@ -46,6 +46,9 @@ def examples_of(reading: Reading) -> dict[str, tuple[str, ...]]:
     return examples
 
 
+_OF_VISITS = {"without": "last visit without", "time": "first visit with"}  # roles in words
+
+
 def rows_of(reading: Reading) -> list[tuple[str, str, str, str]]:
     """Return name, role, kind and invented cells of each column that is read."""
     examples, person = examples_of(reading), reading.person
@@ -55,8 +58,14 @@ def rows_of(reading: Reading) -> list[tuple[str, str, str, str]]:
         *((column, "feature") for column in reading.features),
         *((column, "covariate") for column in reading.covariates),
     ]
+    named = _OF_VISITS if "without" in reading.columns else {}
     rows += [
-        (column.name, role, _kind_of(column, reading), " · ".join(examples[column.name]))
+        (
+            column.name,
+            named.get(role, role),
+            _kind_of(column, reading),
+            " · ".join(examples[column.name]),
+        )
         for column, role in each
     ]
     if reading.values is not None:

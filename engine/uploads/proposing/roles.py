@@ -273,7 +273,7 @@ def _kind_of_file(look: Inspection) -> FileKind:
     stated = look.stated
     if stated.features:
         return FileKind.RECORDS
-    if stated.events or look.choices.get("status"):
+    if stated.events or look.choices.get("status") or look.choices.get("without"):
         return FileKind.OUTCOMES
     plain, roles = by_plain_name(tuple(look.columns)), look.by_name
     if look.choices.get("value") or look.series or _may_have_people_in_columns(look):
@@ -557,7 +557,10 @@ def _is_of_numbers(look: Inspection, name: str) -> bool:
 
 def _of_events(look: Inspection, kind: FileKind) -> Roles:
     plain, single = by_plain_name(tuple(look.columns)), dict[str, tuple[str, ...]]()
-    if kind is not FileKind.VALUES and (status := _status(look, plain)) is not None:
+    without = look.choices.get("without") if kind is FileKind.OUTCOMES else None
+    if without is not None:
+        single["without"] = (str(without),)
+    elif kind is not FileKind.VALUES and (status := _status(look, plain)) is not None:
         single["status"] = (status,)
     free = {
         name: column
@@ -585,7 +588,8 @@ def _of_events(look: Inspection, kind: FileKind) -> Roles:
     if main is not None:
         single["time"] = (str(main),)
     if kind is FileKind.OUTCOMES and main is not None:
-        single |= _starts(look, free, str(main))
+        starts = _starts(look, free, str(main))
+        single |= {role: names for role, names in starts.items() if not without or role == "start"}
     return Roles(kind, single)
 
 
@@ -636,7 +640,7 @@ def column_of(look: Inspection, names: Sequence[str], role: str, of_curves: bool
     if role in CODED:
         return _of_words(look, raw, content, role, of_curves)
     kind = look.kind(names[0])
-    is_time = role in ("time", "start", "entry")
+    is_time = role in ("time", "start", "entry", "without")
     unit = in_words(unit_in_name(raw[0], of_time=is_time))
     unix = content.unix() if is_time and kind is Kind.NUMBER else None
     if unix is not None:

@@ -10,7 +10,18 @@ from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.uploads.reading_of_files import DAY, FIRST, UNITS, Order, is_counted
 
-_ROLES = ("id", "time", "value", "server", "covariates", "group", "start", "status", "entry")
+_ROLES = (
+    "id",
+    "time",
+    "value",
+    "server",
+    "covariates",
+    "group",
+    "start",
+    "status",
+    "entry",
+    "without",
+)
 _BEGINNINGS = {
     "since": "days since {}",
     "from_first": f"{{}} since {FIRST}",

@@ -185,18 +185,15 @@ def _ask_events(columns: EventColumns) -> None:
         )
     else:
         fields.pair(("Range: from", "e.g. 0", "time_low"), ("Range: to", "e.g. 1", "time_high"))
+    if columns.at_visits:
+        _edges(columns)
     fields.origin("protocol of the study" if outcomes else "manual of the device")
     with st.popover("Names, intervals and more"):
         fields.nouns(OF_TIMES)
         fields.nouns(OF_PEOPLE)
-        fields.numbers(
-            "Edges of intervals (optional)",
-            "event_edges",
-            "e.g. 0, 90, 180, 365",
-            "From the plan of the study. Left empty, there are as many equally wide "
-            "intervals as people and ε allow.",
-        )
-        if outcomes:
+        if not columns.at_visits:
+            _edges(columns)
+        if outcomes and not columns.at_visits:
             fields.number(
                 "Times are recorded in steps of (optional)",
                 "e.g. 1",
@@ -207,6 +204,25 @@ def _ask_events(columns: EventColumns) -> None:
             )
         if columns.groups:
             _group_sizes(columns.groups)
+            _group_weights(columns.groups)
+
+
+def _edges(columns: EventColumns) -> None:
+    """Ask for edges of intervals, or for the public times of visits, which are needed."""
+    label, why = (
+        (
+            "Start and planned visits",
+            "From the plan of the study: the start, then the time of each visit, the last one at "
+            "the end of the follow-up. At most ten visits.",
+        )
+        if columns.at_visits
+        else (
+            "Edges of intervals (optional)",
+            "From the plan of the study. Left empty, there are as many equally wide "
+            "intervals as people and ε allow.",
+        )
+    )
+    fields.numbers(label, "event_edges", "e.g. 0, 90, 180, 365", why)
 
 
 def _group_sizes(groups: Sequence[str]) -> None:
@@ -221,7 +237,6 @@ def _group_sizes(groups: Sequence[str]) -> None:
             fields.number(
                 f"People in {plain(shortened(name))}", "e.g. 120", f"event_size_{k}", is_whole=True
             )
-        _group_weights(groups)
 
 
 def _group_weights(groups: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import MEAN_FUNCTION, TASKS, VARYING_COEFFICIENTS, DataType
+from engine.core.tasks import MEAN_FUNCTION, SURVIVAL, TASKS, VARYING_COEFFICIENTS, DataType
 from engine.language.numbers import whole
 from engine.numerics.counts.cells import Counted
 from engine.uploads import examples
@@ -115,7 +115,7 @@ def stated(task: str) -> dict[str, Any]:
 def _keys(task: str) -> dict[str, str]:
     """Return the keys of all choices of columns, by role."""
     is_of_rows = TASKS[task].data is DataType.RECORDS
-    roles = ("id", "time", "value", "status", "start", "entry", "group", "covariates")
+    roles = ("id", "time", "value", "status", "start", "entry", "without", "group", "covariates")
     return {
         **{role: f"upload_role_{role}" for role in roles},
         **({"value": "rows_response", "features": f"rows_features_{task}"} if is_of_rows else {}),
@@ -155,9 +155,12 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
         if reading is None:
             person([EVERY_ROW, *header])
         is_wide = reading is not None and reading.is_wide
+        is_of_visits = reading is not None and "without" in reading.columns
         for role, label in _FILES[kind_of(task)].roles.items() if not is_turned else ():
+            if is_of_visits and role == "status":
+                continue
             _choice(
-                label,
+                "First visit with the event" if is_of_visits else label,
                 header,
                 now.get(role),
                 keys[role],
@@ -172,13 +175,24 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
                 "For files with dates, and with several intervals of a person: times go from "
                 "the first start to the last end.",
             )
-            _choice(
-                "Entry",
-                [_NONE, *header],
-                now.get("entry", _NONE),
-                keys["entry"],
-                "Late entry: when observation began, if that is after a person’s own time began.",
-            )
+            if not is_of_visits:
+                _choice(
+                    "Entry",
+                    [_NONE, *header],
+                    now.get("entry", _NONE),
+                    keys["entry"],
+                    "Late entry: when observation began, if that is after a person’s own time "
+                    "began.",
+                )
+            if task == SURVIVAL.key:
+                _choice(
+                    "Last visit without",
+                    [_NONE, *header],
+                    now.get("without", _NONE),
+                    keys["without"],
+                    "Where people are seen at visits alone: the last visit without the event. The time "
+                    "is then the first visit with it, and no status is needed.",
+                )
     if TASKS[task].data is DataType.RECORDS:
         _features(task, header, now)
     if reading is not None and not is_turned:

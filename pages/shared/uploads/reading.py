@@ -33,6 +33,7 @@ from pages.shared.uploads.questions import AnswerRows
 
 _TITLE = "How this file is read"
 _GROUPS = "columns.group.words"  # the field of the question which texts are groups
+_PERIODS = "columns.period"  # asked in sight: else two curves of a person would become one
 _HERE = {
     "reading": "Correct those lines in the file, or change below how a column is read.",
     "header": "The saved reading is of another table: have one proposed from this file.",
@@ -105,7 +106,8 @@ def who(task: str) -> tuple[Reading, bool]:
         st.session_state.upload_one_person = _one_person(proposal)
     reading, asked = _person(proposal)
     gaps = [question for question in proposal.ask if question.is_gap and question is not asked]
-    for question in gaps:
+    periods = [question for question in proposal.ask if question.field == _PERIODS]
+    for question in (*gaps, *periods):
         reading = _asked(question, reading)
     needs_columns = any(
         gap.field.startswith("columns") and gap.field.count(".") == 1 for gap in proposal.gaps
@@ -136,7 +138,7 @@ def who(task: str) -> tuple[Reading, bool]:
 
 def _further(proposal: Proposal) -> list[Question]:
     """List the questions whose first answer holds until another one is chosen."""
-    elsewhere = ("person", TRUST)
+    elsewhere = ("person", TRUST, _PERIODS)
     return [each for each in proposal.ask if not each.is_gap and each.field not in elsewhere]
 
 
@@ -284,7 +286,9 @@ def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
     lacking = {
         gap.field
         for gap in proposal.gaps
-        if gap.field.count(".") == 1 and gap.field.removeprefix("columns.") not in reading.columns
+        if gap.field.count(".") == 1
+        and gap.field.removeprefix("columns.") not in reading.columns
+        and not (gap.field == "columns.status" and "without" in reading.columns)
     }
     return {gap.field for gap in reading.gaps} | lacking
 

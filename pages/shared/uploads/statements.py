@@ -169,7 +169,7 @@ def _of_events(columns: EventColumns, reading: Reading) -> PublicFacts:
         stated = [number_of(f"event_size_{k}", True) for k in range(len(columns.groups))]
         sizes = tuple(0 if size is None or math.isnan(size) else int(size) for size in stated)
     weights: tuple[float, ...] = ()
-    if sizes and draft.answered("upload_event_adjusted"):
+    if columns.groups and draft.answered("upload_event_adjusted"):
         typed = [number_of(f"event_weight_{k}") for k in range(len(columns.groups))]
         weights = tuple(math.nan if weight is None else weight for weight in typed)
     return declare_events(
