@@ -76,13 +76,13 @@ class Mechanism(Parameterised, Generic[D, P]):
     others of its family, `measured` is the section of docs/methods.md with what was measured of it
     and its like, and `stands_beside` says that it is released beside the method of a page, never in
     its place. `sends_sums` says that all it sends are sums over people, so that sites can add them
-    up unread; `averages_all` that each message is an average over all people of a site, with noise
-    that follows from `Public` alone; `reads_blocks` that it takes a `CurveStore` and sends numbers
-    that do not depend on the order of people, to the last bit; `reads_any_size` that files of
-    any size are read for it; `reads_for_each_message` that it
-    reads the store anew for each message, right before it is sent, so that nobody need be read for
-    messages that are known. `read_since` is the version since which noised messages are read as
-    they are now: releases of earlier ones cannot be made again.
+    up unread; `averages_all` that each message is an average or a count of all people of a site,
+    with noise that follows from `Public` alone; `reads_blocks` that it takes a `CurveStore` and
+    sends numbers that do not depend on the order of people, to the last bit; `reads_any_size` that
+    files of any size are read for it; `reads_for_each_message` that it reads the store anew for
+    each message, right before it is sent, so that nobody need be read for messages that are known.
+    `read_since` is the version since which noised messages are read as they are now: releases of
+    earlier ones cannot be made again.
 
     Throughout, `data` are what the mechanism takes, `public`, `sizes` and `facts` hold no
     observation, `budgets` are one for all servers or one for each (`planned` gets as many as there

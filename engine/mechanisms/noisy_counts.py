@@ -188,6 +188,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     order = 10
     tasks = frozenset(ESTIMANDS)
     sends_sums = True
+    averages_all = True
     reads_any_size = True
     guarantee = Guarantee.PURE
     family = "counting"
@@ -402,7 +403,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                 hint="Choose data with a time and a status.",
             )
         facts = data.facts
-        if self._states_groups(facts) and data.group is not None:
+        if self._states_groups(facts) and data.group is not None and data.counts_as is None:
             sizes = facts.group_sizes
             found = np.stack([(data.group == g).sum(axis=1) for g in range(1, len(sizes))])
             others = np.array(sizes[1:])[:, None]
@@ -422,6 +423,10 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                 field="without",
             )
         return data
+
+    def ignores_order(self, facts: PublicFacts) -> bool:
+        """True: a count of people is the same whole number in any order."""
+        return True
 
     def fitted(
         self, data: EventData, plans: Sequence[CountPlan], draws: int, rng: np.random.Generator

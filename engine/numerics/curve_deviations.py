@@ -98,8 +98,8 @@ class CurveDeviations(Deviations):
             mine = np.flatnonzero(counts == m)
             if design is None:
                 for places in in_lanes(mine, m, block):
-                    t, y = (rows_of(each, starts, places, m) for each in (times, values))
-                    parts.append(PlainBlock.of(places, t, y, basis, np.eye(basis.size)))
+                    read = (times, values, starts, m)
+                    parts.append(PlainBlock.of(places, *read, basis, np.eye(basis.size)))
                 continue
             inverse = mean_slopes_inverse(basis, m, design)
             is_shared = np.zeros(len(mine), dtype=bool)
@@ -114,8 +114,7 @@ class CurveDeviations(Deviations):
                         KernelBlock(inverse, places, times, values, starts, m, basis, is_single)
                     )
                 else:
-                    t, y = (rows_of(each, starts, places, m) for each in (times, values))
-                    parts.append(SumBlock.of(places, t, y, basis, inverse))
+                    parts.append(SumBlock.of(places, times, values, starts, m, basis, inverse))
         return cls(tuple(parts), len(counts), basis.size)
 
 
@@ -229,17 +228,26 @@ class SumBlock(CurveBlock):
 
     @classmethod
     def of(
-        cls, places: Index, times: Array, values: Array, basis: Basis, inverse: Array
+        cls,
+        places: Index,
+        times: Array,
+        values: Array,
+        starts: Index,
+        m: int,
+        basis: Basis,
+        inverse: Array,
     ) -> SumBlock:
-        """Build from times and values (m, lanes)."""
-        m, lanes = times.shape
-        sums = np.zeros((len(product_table(basis)) + basis.size, lanes))
+        """Build from times and values (N,), some of the m of each curve at a time."""
+        sums = np.zeros((len(product_table(basis)) + basis.size, len(places)))
+        are_all = np.ones(len(places), dtype=bool)
         for some in blocks_of(m, _TOGETHER):
-            means, (t, y) = np.empty_like(sums), (times[some], values[some])
+            t, y = (rows_of(each, starts, places, m, some) for each in (times, values))
+            means = np.empty_like(sums)
             with np.errstate(invalid="ignore", over="ignore"):
                 fill_features(means, t, y, basis)
             sums += len(t) * means
-        sums[:, ~are_numbers(times, values)] = 0.0
+            are_all &= are_numbers(t, y)
+        sums[:, ~are_all] = 0.0
         return cls(inverse, places, sums / m, basis, m)
 
     def at(self, centres: Array) -> Array:
@@ -433,17 +441,21 @@ def in_lanes(curves: Index, m: int, block: int = _BLOCK) -> list[Index]:
     return blocks
 
 
-def rows_of(array: Array, starts: Index, places: Index, m: int) -> Array:
-    """The numbers of the curves of a block, (m, lanes); NaN in lanes that fill it up."""
-    rows, n = np.empty((m, len(places))), int((places >= 0).sum())  # the first n lanes have curves
-    rows[:, :n] = _rows_as_read(array, starts, places[:n], m).T
+def rows_of(array: Array, starts: Index, places: Index, m: int, some: slice = slice(None)) -> Array:
+    """Some of the m numbers of each curve of a block, (…, lanes); NaN in lanes that fill it up."""
+    n = int((places >= 0).sum())  # the first n lanes have curves
+    read = _rows_as_read(array, starts, places[:n], m, some)
+    rows = np.empty((read.shape[1], len(places)))
+    rows[:, :n] = read.T
     rows[:, n:] = np.nan
     return rows
 
 
-def _rows_as_read(array: Array, starts: Index, curves: Index, m: int) -> Array:
-    """The m numbers of each curve, (curves, m): a view where the curves are neighbours."""
+def _rows_as_read(
+    array: Array, starts: Index, curves: Index, m: int, some: slice = slice(None)
+) -> Array:
+    """Some of the m numbers of each curve: a view where the curves are neighbours."""
     if len(curves) and curves[-1] - curves[0] == len(curves) - 1:
         first = starts[curves[0]]
-        return array[first : first + m * len(curves)].reshape(-1, m)
-    return np.asarray(array[starts[curves][:, None] + np.arange(m)])
+        return array[first : first + m * len(curves)].reshape(-1, m)[:, some]
+    return np.asarray(array[starts[curves][:, None] + np.arange(m)[some]])

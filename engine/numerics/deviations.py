@@ -28,6 +28,7 @@ from engine.numerics.products import factors_times
 Index = NDArray[np.int64]
 _DESIGNS = 4000  # simulated curves behind A
 _DESIGN_READINGS = 400_000  # long curves need fewer: their moments vary less
+_MOST_READINGS = 10_000  # of a simulated design
 _DESIGN_SEED = 20_241_206
 _TOGETHER = 1000  # of these curves, to stay in cache
 _MIN_SHARE = 0.1  # of what even times tell of a direction, for it to be inverted
@@ -289,12 +290,12 @@ def _mean_slopes(basis: Basis, readings: int, design: Design) -> Array:
 
 @lru_cache(maxsize=256)  # as many lengths as irregular curves have
 def _all_mean_slopes(basis: Basis, readings: int, design: Design) -> dict[int, Array]:
-    designs = max(min(_DESIGNS, _DESIGN_READINGS // readings), 100)
+    drawn = readings if design.times else min(readings, _MOST_READINGS)  # then S hardly varies
+    designs = max(min(_DESIGNS, _DESIGN_READINGS // drawn), 100)
     rng = Stratified(np.random.default_rng(_DESIGN_SEED))
-    times = draw_times(design, designs, readings, rng).reshape(1, -1)
-    counts = np.full(designs, readings)
-    moments = curve_moments(times, np.zeros_like(times), counts, basis)
-    penalty = ridge(basis.size, counts)
+    times = draw_times(design, designs, drawn, rng).reshape(1, -1)
+    moments = curve_moments(times, np.zeros_like(times), np.full(designs, drawn), basis)
+    penalty = ridge(basis.size, np.full(designs, readings))
     summed: dict[int, Array] = {size: np.zeros((size, size)) for size in range(1, basis.size + 1)}
     for first in range(0, designs, _TOGETHER):
         for size, inverse in _inverses(moments.curves(slice(first, first + _TOGETHER)), penalty):

@@ -23,6 +23,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from engine.core.identity import Traces
 
 TELLING_BITS = 48.0
 _BATCH = 1 << 12  # texts that are hashed at once
+_BLOCK = 1 << 16  # people who are written at once
 _WIDEST = 12  # digits of an id with zeros before it
 _NONE = np.uint64(0)
 Hashes = NDArray[np.uint64]
@@ -79,6 +81,14 @@ def _order(first: Hashes, *more: Hashes) -> Integers:
     order = np.argsort(first)
     ordered = first[order]
     return np.lexsort((*more[::-1], first)) if (ordered[1:] == ordered[:-1]).any() else order
+
+
+def _blocks(order: Integers) -> Iterator[Integers]:
+    return (order[first : first + _BLOCK] for first in range(0, len(order), _BLOCK))
+
+
+def _rows(*columns: Hashes) -> NDArray[Any]:
+    return np.column_stack(columns).astype("<u8", copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +165,10 @@ class RecordHashes:
     @property
     def digest(self) -> str:
         """A digest of the records in any order."""
-        order = _order(self.ids, self.contents)
-        return hashlib.sha256(
-            np.column_stack([self.ids[order], self.contents[order]]).astype("<u8").tobytes()
-        ).hexdigest()
+        hashed, order = hashlib.sha256(), _order(self.ids, self.contents)
+        for some in _blocks(order):
+            hashed.update(_rows(self.ids[some], self.contents[some]).tobytes())
+        return hashed.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -203,10 +213,9 @@ class PeopleSet:
     def to_bytes(self) -> bytes:
         """Write 24 bytes for each record."""
         order = _order(self.persons, self.ids, self.contents)
-        return (
-            np.column_stack([self.ids[order], self.contents[order], self.persons[order]])
-            .astype("<u8")
-            .tobytes()
+        columns = (self.ids, self.contents, self.persons)
+        return b"".join(
+            _rows(*(column[some] for column in columns)).tobytes() for some in _blocks(order)
         )
 
     @classmethod
@@ -299,6 +308,7 @@ def found(
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
     everybody, (places, earlier) = np.arange(len(ids)), records.earlier
     ways = [(by_id, everybody, ids), (by_id, places, earlier), (by_content, everybody, contents)]
+    ways = [way for way in ways if way[2].any()]
     by_unlisted = np.zeros(len(ids), bool)
     orders: list[Integers] = []
     for each in sets:
@@ -325,7 +335,9 @@ def found(
     both = (by_id > 0) & (by_content > 0)
     same = same.with_pairs(by_id[both], by_content[both])
     is_known = (by_id > 0) | (by_content > 0)
-    persons = np.select([by_id > 0, by_content > 0, ids > 0], [by_id, by_content, ids], contents)
+    persons = np.where(ids > 0, ids, contents)
+    for owner in (by_content, by_id):
+        np.copyto(persons, owner, where=owner > 0)
     names = same.names(persons)
     new = same.pairs[len(before.pairs) :]
     n_twice = int(_repeated(names[_first_of_id(ids)]).sum())
@@ -387,6 +399,8 @@ def _repeated(hashes: Hashes) -> NDArray[np.bool_]:
 
 def _first_of_id(ids: Hashes) -> NDArray[np.bool_]:
     """True for one record of each id, and for every record without one."""
+    if not _repeated(ids).any():
+        return np.ones(len(ids), bool)
     out: NDArray[np.bool_] = ids == 0
     out[np.unique(ids, return_index=True)[1]] = True
     return out

@@ -317,6 +317,16 @@ def planned(
     )
 
 
+def settings(plan: ReleasePlan, delta: float | None = None) -> dict[str, Any]:
+    """Write a plan for the command line and a table of any size, whose name is still to be written.
+
+    Without a `delta` it is the usual one for the people of that table.
+    """
+    budget = {"epsilon": plan.budgets[0].epsilon} | ({} if delta is None else {"delta": delta})
+    facts = plan.rehearsal_data.facts
+    return {**_with_facts(plan, facts), "name": plan.name, "budgets": [budget]}
+
+
 def _noised_messages(
     data: Data,
     source: Source[Data],

@@ -13,8 +13,9 @@ says, for any of its kinds. Leaving out the order is post-processing: M(σD) and
 
 No order is drawn for methods of which every message has the same bits in any order: deviations that
 follow from one record alone (`engine.numerics.curve_deviations`) are added as whole numbers
-(`engine.numerics.exact_sums`). Then M(D) = M(σD) for every σ, so M(D) and M(D′) = M(τD′) are as
-close as the guarantee of M says for data that differ in one place.
+(`engine.numerics.exact_sums`), and people are counted by cells of one row alone. Then M(D) = M(σD)
+for every σ, so M(D) and M(D′) = M(τD′) are as close as the guarantee of M says for data that differ
+in one place.
 
 The order comes from 128 random bits of the operating system for each record; that two of a million
 records have the same ones, and stay as they were, has a probability below 2⁻⁸⁸.

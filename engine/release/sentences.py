@@ -216,6 +216,11 @@ LEFT_OUT_HELP = (
     "budget were left out. Who they are follows from ids; what is shown here is of "
     "everybody."
 )
+LARGER_TABLE = (
+    "For a table above 20 MB, of which this file has some rows. Nothing is charged. Write the name of "
+    "the table, or of a folder, as “file” into the settings, and type on this machine: "
+    "python -m engine release settings.json"
+)
 CONFIRMED = "I confirm all three statements:"
 
 

@@ -476,6 +476,14 @@ def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
     assert left_in(words(at)) == left_in(words(open_page(**state))) >= 2
 
 
+def test_settings_for_a_larger_table_are_offered_of_ones_own_file_before_anything_is_charged():
+    rows = "".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4))
+    mine, public = open_release(own_curves(rows)), release_step(release_page())
+    offered = ["release_settings" in str(at.get("download_button")) for at in (mine, public)]
+    assert offered == [True, False] and not mine.exception
+    assert not ledger.Ledger().entries()
+
+
 def test_nothing_on_the_page_of_a_release_calls_itself_not_private():
     at = open_release(
         own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))

@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.types import Budget, Covariate, CurveData, Design, PublicFacts
+from engine.core.types import (
+    Budget,
+    Covariate,
+    CurveData,
+    Design,
+    EventData,
+    EventFacts,
+    PublicFacts,
+)
 from engine.mechanisms import mechanisms
 from engine.release import certified
 
@@ -53,6 +61,30 @@ def curves(facts, seed=0):
     )
 
 
+OUTCOMES = EventFacts(kind="upload", time_high=10.0, origin="a protocol")
+COUNTED = [
+    ("survival", OUTCOMES),
+    ("survival", replace(OUTCOMES, late_entry=True)),
+    ("survival", replace(OUTCOMES, groups=("a", "b"))),
+    ("survival", replace(OUTCOMES, groups=("a", "b"), group_sizes=(700, 300))),
+    ("cumulative_incidence", replace(OUTCOMES, causes=("death", "relapse"))),
+    ("distribution", OUTCOMES),
+    ("roc", OUTCOMES),
+]
+
+
+def outcomes(facts, seed=0):
+    rng, n = np.random.default_rng(seed), sum(PEOPLE)
+    return EventData(
+        time=rng.uniform(0, 12, (1, n)),
+        status=rng.integers(0, 3, (1, n)),
+        server=np.repeat([0, 1], PEOPLE),
+        facts=facts,
+        group=rng.permutation(np.repeat([0, 1], [700, 300]))[None] if facts.groups else None,
+        entry=rng.uniform(0, 5, (1, n)) if facts.late_entry else None,
+    )
+
+
 def rehearsed_by_all(data, mechanism, budget):
     """The cost by as many stand-ins as there are people."""
     with pytest.MonkeyPatch.context() as patch:
@@ -60,9 +92,17 @@ def rehearsed_by_all(data, mechanism, budget):
         return certified.release_cost(data, mechanism, budget)
 
 
-@pytest.mark.parametrize("key, chosen, facts", CERTIFIED, ids=lambda each: str(each)[:40])
-def test_two_people_who_count_as_all_cost_what_all_cost(key, chosen, facts):
-    mechanism, data = mechanisms.build(key, chosen), curves(facts)
+CASES = [
+    *((mechanisms.build(key, chosen), curves(facts)) for key, chosen, facts in CERTIFIED),
+    *(
+        (mechanisms.build("noisy_counts", {"task": task}), outcomes(facts))
+        for task, facts in COUNTED
+    ),
+]
+
+
+@pytest.mark.parametrize("mechanism, data", CASES)
+def test_two_people_who_count_as_all_cost_what_all_cost(mechanism, data):
     budget = mechanism.suited(Budget(2.0, 1e-5))
     cost = certified.release_cost(data, mechanism, budget)
     of_all = rehearsed_by_all(data, mechanism, budget)
@@ -74,10 +114,9 @@ def test_two_people_who_count_as_all_cost_what_all_cost(key, chosen, facts):
     assert cost.steps == of_all.steps
 
 
-@pytest.mark.parametrize("key, chosen, facts", CERTIFIED, ids=lambda each: str(each)[:40])
-def test_two_people_replay_what_all_people_sent(key, chosen, facts):
+@pytest.mark.parametrize("mechanism, data", CASES)
+def test_two_people_replay_what_all_people_sent(mechanism, data):
     """Messages of the data give the released numbers, to the last bit, whoever stands in."""
-    mechanism, data = mechanisms.build(key, chosen), curves(facts)
     cost = certified.release_cost(data, mechanism, mechanism.suited(Budget(2.0, 1e-5)))
     estimate, stored = certified.hardened(data, mechanism, cost)
     for stand_in in (certified.rehearsal_data(data, mechanism), data.stand_in()):

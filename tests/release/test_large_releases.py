@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import os
-import signal
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from engine import __main__
 from engine import api as pc
 from engine.core.errors import InputError
 from engine.noise.hardened import LatticeNoise
-from engine.release import certified, partial, published
+from engine.release import certified
 from engine.release.ledger import Ledger
 from engine.release.people import RecordHashes
 from engine.uploads.scratch import Resources
@@ -22,7 +20,6 @@ from engine.uploads.stored_curves import StoredCurves
 from engine.uploads.stored_table import StoredTable
 from tests import large
 from tests.large import COMMON, EVEN, KINDS, UNKNOWN
-from tests.site_runs import silence
 
 KEY = b"k" * 32
 
@@ -313,99 +310,6 @@ def test_a_bad_size_of_memory_is_refused(study, capsys):
     words = [word if word != "200MB" else "plenty" for word in command(study)]
     assert __main__.main(words) == 2
     assert "500MB or 2GB" in capsys.readouterr().err
-
-
-# -- kills -----------------------------------------------------------------------------------------
-
-
-def killed(one, ledger, instant):
-    """Publish in a process of its own that ends at an instant; True if it did."""
-    child = os.fork()
-    if child == 0:
-        passed = 0
-
-        def watched(owner, name):
-            usual = getattr(owner, name)
-
-            def call(*arguments, **more):
-                nonlocal passed
-                passed += 1
-                if passed == instant:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return usual(*arguments, **more)
-
-            setattr(owner, name, call)
-
-        watched(StoredTable, "tables")
-        watched(Ledger, "charge")
-        watched(Ledger, "store")
-        watched(partial, "store")
-        watched(LatticeNoise, "__call__")
-        try:
-            published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
-        finally:
-            os._exit(0)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-
-
-def parts_of(ledger):
-    """What is stored of the one release under way, by position."""
-    entries = ledger.entries()
-    if not entries or entries[0].state != "under way":
-        return {}
-    return partial.stored(ledger, ledger.receipt(entries[0].release_id))
-
-
-def check_kills(folder, instants):
-    """Kill at instants, one after the other; then the release is the one that was begun."""
-    one = in_files(large.frame(), folder, [1, 1], ["csv", "parquet"])
-    for instant in instants:
-        ledger = Ledger(folder / f"ledger{instant}", folder / f"witness{instant}")
-        was_killed = killed(one, ledger, instant)
-        begun = parts_of(ledger)
-        release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
-        (entry,) = ledger.entries()
-        assert entry.state == "drawn" and entry.budget.epsilon <= 2.9
-        content = ledger.release(release.release_id).messages
-        for message in begun.values():
-            assert message.partition(b"\n")[2] in content
-        if not was_killed:
-            return instant
-    return None
-
-
-@pytest.mark.parametrize("instant", [1, 3, 8, 13, 18])
-def test_a_kill_charges_nothing_twice_and_forgets_no_message(instant, tmp_path):
-    check_kills(tmp_path, [instant])
-
-
-@pytest.mark.slow
-def test_sixty_kills_charge_nothing_twice(tmp_path):
-    for repeat in range(3):
-        (tmp_path / str(repeat)).mkdir()
-        assert check_kills(tmp_path / str(repeat), range(1, 60)) is not None
-
-
-@pytest.mark.parametrize("mechanism", ["adaptive_mean", "adaptive_coefficients"])
-@pytest.mark.parametrize("instants", [(8, 9), (12,), (14, 5)])
-def test_what_goes_on_is_what_would_have_been(mechanism, instants, tmp_path, monkeypatch):
-    table = large.frame(n=900)
-    ages = table["id"].str[1:].astype(int) % 11
-    stated = {
-        "header": [*large.HEADER, "age"],
-        "columns": {"covariates": [{"name": "age"}]},
-        "facts": {"covariates": [large.COVARIATE]},
-    }
-    files = table.assign(age=ages), tmp_path, [1, 1], ["csv", "parquet"]
-    one = in_files(*files, mechanism=mechanism, **stated)
-    silence(monkeypatch)
-    whole = Ledger(tmp_path / "whole", tmp_path / "w")
-    want = published.publish(one.source, one.mechanism, one.budget, whole, "meters")
-    ledger = Ledger(tmp_path / "ledger", tmp_path / "witness")
-    was_killed = [killed(one, ledger, instant) for instant in instants]
-    assert was_killed[0]
-    release = published.publish(one.source, one.mechanism, one.budget, ledger, "meters")
-    assert whole.release(want.release_id).messages == ledger.release(release.release_id).messages
 
 
 # -- in a program ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from engine import __main__
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION, ROC, SURVIVAL
 from engine.core.types import Budget
@@ -18,7 +19,7 @@ from engine.release.request import stated_in
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import counted_for, declare_events
 from engine.uploads.facts import StatedCovariate, declare
-from tests import files
+from tests import files, large
 from tests.files import requested
 from tests.readings import events_upload_of, rows_upload_of, upload_of
 from tests.unit.test_upload_rows import declared as declared_rows
@@ -78,6 +79,32 @@ def test_with_the_name_of_a_file_the_settings_ask_for_a_release_of_the_same_fact
     (tmp_path / "heights.csv").write_bytes(CHILDREN)
     request = requested(json.dumps(again), tmp_path)
     assert request.source.facts == children().facts and request.budget.epsilon == 1
+
+
+def test_settings_of_some_rows_publish_a_larger_table_that_is_charged_alone(tmp_path, capsys):
+    """The page takes some rows of a table, and the command all of it, by the same statements."""
+    table = files.growth_frame(400, 8)
+    some = upload_of(files.csv(table[: 60 * 8]), STATED)
+    mechanism = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
+    plan = published.planned(some, mechanism, Budget(1.0, 1e-4), "growth")
+    plain = published.settings(plan)
+    assert "delta" not in plain["budgets"][0] and published.settings(plan, 1e-7)["budgets"] == [
+        {"epsilon": 1.0, "delta": 1e-7}
+    ]
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    large.written(table[:1000], parts / "a.gz", "gz")
+    large.written(table[1000:], parts / "b.csv")
+    plain["data"]["file"] = "parts"
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(plain))
+    words = [f"--{name}={tmp_path / name}" for name in ("ledger", "witness", "out")]
+    assert __main__.main(["release", str(path), "--yes", *words]) == 0
+    assert "wrote" in capsys.readouterr().out
+    ledger = Ledger(tmp_path / "ledger", tmp_path / "witness")
+    (entry,) = ledger.entries()
+    assert (entry.name, entry.state, entry.budget.epsilon) == ("growth", "drawn", 1.0)
+    assert ledger.receipt(entry.release_id).standing.people == 400
 
 
 def test_ranges_of_records_and_their_response_are_kept(tmp_path):

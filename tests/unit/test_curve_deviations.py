@@ -1,5 +1,7 @@
 """Deviations made anew in each pass: those of the formula, with the same bits in any block."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from engine.numerics.curve_deviations import (
     SumBlock,
     solve_along,
 )
-from engine.numerics.deviations import weighted_within_curves
+from engine.numerics.deviations import mean_slopes_inverse, weighted_within_curves
 from engine.numerics.exact_sums import Statistic
 from engine.numerics.moments import curve_moments
 from engine.numerics.regression_moments import RegressionDeviations
@@ -168,3 +170,25 @@ def test_coefficients_deviate_as_with_a_matrix_of_every_curve():
     )
     for before, after in zip(one, other, strict=True):
         assert np.allclose(before, after, rtol=0, atol=1e-10)
+
+
+def test_a_curve_of_very_many_readings_takes_a_few_times_its_own_memory():
+    rng, basis = np.random.default_rng(2), Basis(7, family="cosine")
+    times, values = rng.random((2, 200_000))
+    ends = np.array([5]), basis, Design()
+    CurveDeviations.of(times[:5], values[:5], *ends)  # what is kept for all curves
+    tracemalloc.start()
+    try:
+        CurveDeviations.of(times, values, np.array([200_000]), basis, Design())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 80_000_000  # of 64 lanes at once it would be 200 MB
+
+
+def test_the_mean_slope_of_very_long_curves_goes_on_towards_the_identity():
+    basis = Basis(21, family="cosine")
+    last = [
+        1 / mean_slopes_inverse(basis, m, Design())[-1, -1] for m in (5000, 10_000, 20_000, 200_000)
+    ]
+    assert last == sorted(last) and last[-1] == pytest.approx(1 / (1 + 21**3 / 200_000), abs=0.002)

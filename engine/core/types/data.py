@@ -700,6 +700,8 @@ class EventData(Records):
     without : (n_repeats, n), optional
         The last visit without the event; needed where the facts state visits. Times are then first
         visits with it, and no number where there was none.
+    counts_as : Sizes, optional
+        The public sizes, where these people stand for all of a larger data set.
 
     Raises
     ------
@@ -722,6 +724,7 @@ class EventData(Records):
     truth: Truth | None = None
     entry: Array | None = None
     without: Array | None = None
+    counts_as: Sizes | None = None
     data_types = frozenset({DataType.EVENTS})
     facts_type = EventFacts
     bounded_axes = ("time",)
@@ -766,7 +769,18 @@ class EventData(Records):
 
     @cached_property
     def sizes(self) -> Sizes:
-        return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1)
+        people = tuple(int(k) for k in np.bincount(self.server))
+        return self.counts_as or Sizes(people, self.n_curves, 1)
+
+    @classmethod
+    def few_of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> EventData:
+        few = cls.of_sizes(facts, [min(n, _FEW) for n in people]).stand_in()
+        return replace(few, counts_as=Sizes(tuple(people), sum(people), 1))
+
+    def few(self) -> EventData:
+        return self.few_of_sizes(self.facts, self.sizes.n_curves_per_server)
 
     @classmethod
     def of_sizes(

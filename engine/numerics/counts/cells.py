@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.enumerations import Enumeration
 
+_BLOCK = 1 << 17  # rows that are counted at once
+
 
 class Counted(Enumeration):
     """Distinction of cells beside the interval: how a time ended, nothing, or a label."""
@@ -111,9 +113,17 @@ class Cells:
     ) -> Array:
         """Count people in each cell, at every site: (repeats, S, groups, m)."""
         repeats, size = len(time), self.n_groups * self.size
-        cell = self.of_rows(time, status, group, without) + size * server
-        cell = cell + size * n_servers * np.arange(repeats)[:, None]
-        counts = np.bincount(cell.ravel(), minlength=repeats * n_servers * size)
+        of_repeat = size * n_servers * np.arange(repeats)[:, None]
+        counts = np.zeros(repeats * n_servers * size, dtype=np.int64)
+        step = max(1, _BLOCK // repeats)
+        for first in range(0, len(server), step):
+            some = slice(first, first + step)
+            of_some, seen_without = (
+                None if values is None else values[:, some] for values in (group, without)
+            )
+            cell = self.of_rows(time[:, some], status[:, some], of_some, seen_without)
+            cell = cell + size * server[some] + of_repeat
+            counts += np.bincount(cell.ravel(), minlength=len(counts))
         return counts.reshape(repeats, n_servers, self.n_groups, self.size).astype(float)
 
 

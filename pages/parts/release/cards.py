@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from string import ascii_lowercase
@@ -397,6 +398,28 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         )
         if missing := sentences.still_missing(ticked, name):
             st.markdown(f":small[{missing}]")
+        if facts.is_upload and len(choice.parts) == 1:
+            _settings_of_larger_files(choice, name.strip() or "release")
+
+
+def _settings_of_larger_files(choice: Choice, name: str) -> None:
+    """Offer the settings for the command line, which reads tables that the page does not take."""
+    st.download_button(
+        "Settings for a larger table (JSON)",
+        partial(_settings, choice, name),
+        "settings.json",
+        "application/json",
+        key="release_settings",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        help=sentences.LARGER_TABLE,
+    )
+
+
+def _settings(choice: Choice, name: str) -> str:
+    plan = published.planned(choice.parts[0], choice.mechanism, choice.budget, name)
+    return json.dumps(published.settings(plan, choice.settings.delta), ensure_ascii=False, indent=2)
 
 
 def _exhausted(choice: Choice) -> list[int]:
