@@ -77,7 +77,8 @@ def _offer(choice: Choice) -> None:
         "Set the method by it",
         key="public_sample_set",
         disabled=file is None,
-        on_click=lambda: file and _set(choice, file.name, file.getvalue()),
+        on_click=_set,
+        args=() if file is None else (choice, file.name, file.getvalue()),
     )
     problem: InputError | None = st.session_state.pop("public_sample_problem", None)
     if problem is not None:
