@@ -98,7 +98,7 @@ class ChosenCount(NoisyGradient):
         "formula",
         "Choice of the number of functions",
         "Formula: from public sizes alone. Paid: the best for held-out people, for a part of the "
-        "budget; it pays from about five thousand people on.",
+        "budget: for five thousand people or more whose curves bend more than stated.",
         choices=("formula", "paid"),
         earlier="formula",
     )
