@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         release_again,
         save,
         simulate_release,
+        tune,
     )
     from engine.api.sharing import share
     from engine.api.studies import (
@@ -107,6 +108,7 @@ __all__ = [
     "simulate_release",
     "source",
     "sources",
+    "tune",
 ]
 
 # Each name by its module, which is loaded with the first use of the name: a budget needs no plot.
@@ -115,7 +117,7 @@ _NAMES = {
     "engine.api.display": "figure frame",
     "engine.api.files": "look propose",
     "engine.api.releases": "ask guarantee odds preview quote read_card release release_again save "
-    "simulate_release",
+    "simulate_release tune",
     "engine.api.sharing": "share",
     "engine.api.studies": "audit exhibit exhibits plan plan_periods read_scenario run_scenario",
     "engine.audit.callables": "attack",

@@ -23,6 +23,8 @@ from engine.privacy.risk import Odds
 from engine.release import files, folder, published
 from engine.release.certified import ReleaseCost
 from engine.release.ledger import Ledger
+from engine.release.plan import UNDECLARED, Declaration
+from engine.release.public_tuning import PublicTuning, tuned_on
 from engine.release.published import Published
 from engine.sources import Source
 from engine.topics.release.preview import ReleasePreview, preview_before, release_preview
@@ -165,6 +167,59 @@ def odds(releases: SimulatedReleases | ReleaseCost | Published | Budget, budget:
 
 
 @checked
+def tune(
+    mechanism: Mechanism,
+    public: Source[Data],
+    source: Source[Data],
+    budget: Budget,
+    seed: int = 1,
+    name: str = "",
+) -> PublicTuning:
+    """Set a method by a public sample of other people; costs no budget.
+
+    A public sample may set a prior curve, a spread, a number of functions, a bandwidth or the
+    weight of a penalty: whatever of these the method has and leaves open. Of the protected data
+    only stated facts and sizes are used. Their records are compared with the sample, and a shared
+    one is refused; that refusal is for their holder alone, and must not be published.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Settings that were chosen already stay as they are.
+    public : Source
+        Of at least 20 other people, in the units of the protected data.
+    source : Source
+        What would be published, as for `quote`.
+    budget : Budget
+        That of the release, which decides how much noise a setting must bear.
+    seed : int
+        Of the data sets that are drawn from the sample.
+    name : str
+        What the card calls the sample; by default the title of its data.
+
+    Returns
+    -------
+    PublicTuning
+        `mechanism` is the method with its settings, for `preview` and `quote`; `release` takes all
+        of it, and the card names the sample.
+
+    Raises
+    ------
+    InputError
+        If the sample is in other units, too small or shares records with the protected data, or if
+        the method leaves nothing open that it could set.
+
+    Examples
+    --------
+    >>> from engine import api as pc
+    >>> sample, people = (pc.source("sparse_curves", n_curves=count) for count in (60, 500))
+    >>> pc.tune(pc.mechanism("adaptive_mean"), sample, people, pc.Budget(1, 1e-5)).chosen
+    ('prior', 'guessed_spread')
+    """
+    return tuned_on(mechanism, public, source, budget, seed, name)
+
+
+@checked
 def preview(
     source: Source[Data], mechanism: Mechanism, budget: Budget, seed: int = 1
 ) -> ReleasePreview:
@@ -221,7 +276,7 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Release
 @checked
 def release(
     source: Source[Data],
-    mechanism: Mechanism,
+    mechanism: Mechanism | PublicTuning,
     budget: Budget,
     name: str,
     ledger: Ledger,
@@ -238,7 +293,8 @@ def release(
     ----------
     source : Source
         From `read_curves`, or real data of `source`.
-    mechanism : Mechanism
+    mechanism : Mechanism or PublicTuning
+        From `mechanism`, or from `tune`: the card then names the public sample.
     budget : Budget
         The most that may be spent.
     name : str
@@ -264,6 +320,10 @@ def release(
     InputError
         If it may not be published, or would overrun the total: nothing is charged then.
     """
+    declaration = UNDECLARED
+    if isinstance(mechanism, PublicTuning):
+        declaration = Declaration(tuned_on=mechanism.in_words)
+        mechanism = mechanism.mechanism
     expected = preview_before(
         source, mechanism, budget, published.release_cost(source, mechanism, budget)
     )
@@ -277,6 +337,7 @@ def release(
         same_people,
         None if expected is None else expected.forecast(mechanism.main_task.key),
         leave_out,
+        declaration,
     )
 
 

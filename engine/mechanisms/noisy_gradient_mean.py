@@ -8,12 +8,13 @@ from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.descent import NoisyGradient, Participation
+from engine.mechanisms.families.descent import Participation
+from engine.mechanisms.families.descent_choice import ChosenCount
 
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class NoisyGradientMean(NoisyGradient):
+class NoisyGradientMean(ChosenCount):
     """The mean of the curves; the gradient of curve i at a is M_i a − v_i.
 
     See `engine.mechanisms.families.descent` for the steps and for the proof of what they protect.

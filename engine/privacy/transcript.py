@@ -133,6 +133,17 @@ def overheard(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Note nothing in this block, and let nobody answer: what a server works out stays there."""
+    record, listener = _record.set(None), _listener.set(None)
+    try:
+        yield
+    finally:
+        _record.reset(record)
+        _listener.reset(listener)
+
+
 def sent(server: int, step: Step, values: Array, noise: Array) -> Array:
     """Pass on what leaves a server.
 

@@ -361,9 +361,14 @@ class DifferingSitesRate(Rate):
     def of_scenario(self, source: Source[Any]) -> Rate:
         """Read the largest and smallest site of the scenario, whose sites share one budget."""
         people = source.sizes.n_curves_per_server
-        if len(people) < 2 or self.changed():
+        if len(people) < 2 or self.has_own_ratios:
             return self
         return replace(self, people_ratio=min(max(people) / min(people), 1e4), budget_ratio=1.0)
+
+    @property
+    def has_own_ratios(self) -> bool:
+        """True if sites are stated by their ratios, and not those of a scenario."""
+        return not {"people_ratio", "budget_ratio"}.isdisjoint(self.changed())
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -436,7 +441,20 @@ class DifferingSitesRate(Rate):
     _condition: ClassVar[tuple[int, int]]  # powers of 1/m and 1/d in the condition on δ
 
     def sites(self, p: Point) -> DifferingSites:
-        """Some kinds of sites around a full point, equally many of each."""
+        """Some kinds of sites around a full point, equally many of each, or those of a scenario.
+
+        "people" of a point has the people on each of its sites, which share one budget.
+        """
+        if "people" in p:
+            return DifferingSites(
+                p["people"],
+                np.full(len(p["people"]), p["epsilon"]),
+                p["m"],
+                self.smoothness,
+                np.asarray(p.get("d", 1.0)),
+                p["T"],
+                weights=self.weights,
+            )
         log_scale = (np.arange(_KINDS) + 0.5) / _KINDS - 0.5
         kinds = log_scale.reshape(-1, *[1] * np.ndim(p["n"]))
         people, budget = self.people_ratio**kinds, self.budget_ratio**-kinds

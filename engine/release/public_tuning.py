@@ -3,7 +3,8 @@
 Guarantees hold for every setting that is fixed without looking at the protected people. A public
 sample is nobody's secret, so that a prior curve, a spread, a number of functions, a bandwidth or
 the weight of a penalty may be whatever does best on it. The sample is stated to be public and about
-other people; a record of it that is in the protected data is refused.
+other people; a record of it that is in the protected data is refused. That refusal follows from the
+protected data, so it is for their holder alone and is never published.
 """
 
 from __future__ import annotations
@@ -46,7 +47,12 @@ class PublicTuning:
 
 
 def tuned_on(
-    mechanism: Mechanism, sample: Source[Any], source: Source[Any], budget: Budget, seed: int = 1
+    mechanism: Mechanism,
+    sample: Source[Any],
+    source: Source[Any],
+    budget: Budget,
+    seed: int = 1,
+    name: str = "",
 ) -> PublicTuning:
     """Set what a public sample can set of a method, for protected data of a source.
 
@@ -64,6 +70,8 @@ def tuned_on(
         That of the release, which decides how much noise a setting must bear.
     seed : int
         Fixes the data sets that are drawn from the sample.
+    name : str
+        Of the sample on the card; by default the one of its facts.
 
     Returns
     -------
@@ -85,17 +93,14 @@ def tuned_on(
     ... ).chosen
     ('prior', 'guessed_spread')
     """
-    public, setters = source.public, _setters(mechanism)
-    free = {
-        name: setter for name, setter in setters.items() if mechanism.values().get(name) is None
-    }
+    public, free = source.public, _open_setters(mechanism)
     if not free:
         raise InputError(
             "A public sample sets nothing of this method that is not chosen already.",
             field="public",
             hint="Leave the settings of the method empty, or leave “public” out.",
         )
-    _check_apart(sample, source)
+    check_apart(sample, source)
     data = _in_units_of(sample, public.facts)
     if data.n_curves < _FEWEST:
         raise InputError(
@@ -106,8 +111,13 @@ def tuned_on(
     sampled = _Sampled(mechanism, sample, data, public, budget, seed)
     set_to: dict[str, Any] = {name: setter(sampled) for name, setter in free.items()}
     return PublicTuning(
-        replace(mechanism, **set_to), tuple(set_to), sample.facts.name, data.n_curves
+        replace(mechanism, **set_to), tuple(set_to), name or sample.facts.name, data.n_curves
     )
+
+
+def open_settings(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of the parameters that are not chosen yet and that a public sample can set."""
+    return tuple(_open_setters(mechanism))
 
 
 @dataclass(frozen=True)
@@ -209,7 +219,13 @@ def _setters(mechanism: Mechanism) -> dict[str, _Setter]:
     return {name: setter for name, setter in found.items() if name in names}
 
 
-def _check_apart(sample: Source[Any], source: Source[Any]) -> None:
+def _open_setters(mechanism: Mechanism) -> dict[str, _Setter]:
+    """Keep those whose parameter is not chosen yet."""
+    values, setters = mechanism.values(), _setters(mechanism)
+    return {name: setter for name, setter in setters.items() if values.get(name) is None}
+
+
+def check_apart(sample: Source[Any], source: Source[Any]) -> None:
     """Refuse a sample that shares a record with the protected data."""
     if set(sample.contents()) & set(source.contents()):
         raise InputError(

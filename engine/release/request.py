@@ -224,13 +224,14 @@ def _tuned(
             "A public sample is a “source” or a “file”.", field="public", hint="Name one of them."
         )
     sample: Source[Any]
+    called = ""
     if "source" in public:
         member = checked_object(public["source"], "public", ("key", "parameters"))
         sample = sources.build(str(member.get("key", "")), dict(member.get("parameters", {})))
     else:
         files, data = _files(public, mechanism, folder)
-        sample = uploaded(_content(files), data, mechanism)
-    tuned = tuned_on(mechanism, sample, source, budget)
+        sample, called = uploaded(_content(files), data, mechanism), files[0].path.name
+    tuned = tuned_on(mechanism, sample, source, budget, name=called)
     return tuned.mechanism, tuned.in_words
 
 
@@ -447,6 +448,20 @@ def uploaded(
     """
     people = read_people(content, data_sections.reading_in(data))
     return _section(mechanism).upload(people, data, mechanism.main_task, facts)
+
+
+def public_sample(
+    content: bytes, source: UploadedData[Any], mechanism: Mechanism
+) -> UploadedData[Any]:
+    """Read a public sample as the protected file was read, with the facts stated of that file."""
+    if source.reading is None:
+        raise InputError(
+            "Nobody knows how the protected file was read.",
+            field="public",
+            hint="Say first how it is read.",
+        )
+    data = {"reading": source.reading.to_plain(), **stated_of(source.facts, mechanism)}
+    return uploaded(content, data, mechanism, source.facts)
 
 
 def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:

@@ -178,6 +178,13 @@ def test_a_site_that_chooses_its_smoothing_sends_its_choice_and_no_other(cls, ru
     assert_same(*run_twice(mechanism, source, messages=1, budgets=BUDGETS[:1]))
 
 
+def test_a_site_that_chooses_its_number_of_functions_sends_the_rounds_of_one_release():
+    """Training and the rounds of other numbers stay at the site."""
+    mechanism = NoisyGradientMean(selection_rule="paid", n_iterations=3)
+    source = SparseCurves(n_curves=60)
+    assert_same(*run_twice(mechanism, source, messages=3, budgets=BUDGETS[:1]))
+
+
 def test_a_mechanism_that_looks_past_its_messages_is_caught():
     class Peeks(AdaptiveMean):
         """Centres its estimate with the raw average of the readings."""

@@ -23,6 +23,7 @@ from pages.shared.state import settings
 from tests import files
 from tests.alarms import without_alarm
 from tests.ledgers import charges, spent
+from tests.pages import opening
 from tests.pages.opening import open_page, upload_of, visit
 from tests.pages.reading import components, strip, words
 from tests.sentences import of_topic
@@ -603,3 +604,49 @@ def test_the_statement_about_persons_is_true_of_long_files():
     mine = own_curves("".join(f"{k},{t},{20 + t}\n" for k in range(80) for t in (1, 3, 4)))
     at = visit("release", upload=mine, show_upload=True)
     wording.found("child file once", words(at))
+
+
+# -- a public sample -------------------------------------------------------------------------------
+
+
+def with_public_sample(content):
+    """The preview of one's own curves after a public sample was given to set the method."""
+    at = open_page("", upload=opening.own_curves(), show_upload=True)
+    release_step(at.switch_page("../publish.py").run(), "preview")
+    at.session_state["fold_public_sample"] = True
+    at.run()
+    at.file_uploader(key="public_sample").upload("theirs.csv", content, "text/csv").run()
+    at.button(key="public_sample_set").click().run()
+    assert not at.exception
+    return at
+
+
+def method_of(at):
+    return at.session_state["settings"].mechanism_of("mean_function")
+
+
+def test_a_public_sample_sets_the_method_and_is_named_on_the_card_until_it_is_left_out():
+    at = with_public_sample(files.csv(files.growth_frame(60, 8, 2)))
+    assert method_of(at).prior and method_of(at).guessed_spread
+    assert "theirs.csv" in words(at)
+    publish(release_step(at), "children")
+    (release,) = at.session_state["released"]
+    assert "theirs.csv" in release.card["tuned_on_public"]
+    assert "prior" in release.card["tuned_on_public"]
+    release_step(at, "preview").button(key="public_sample_out").click().run()
+    assert method_of(at).prior is None and "theirs.csv" not in words(at)
+
+
+def test_a_public_sample_with_a_protected_record_sets_nothing():
+    at = with_public_sample(files.csv(files.growth_frame(80, 8)))
+    assert method_of(at).prior is None and at.error
+
+
+def test_a_file_that_holds_the_sample_later_is_not_published_with_its_settings():
+    theirs, ours = files.growth_frame(60, 8, 2), opening.own_curves()
+    at = with_public_sample(files.csv(theirs))
+    at.session_state["upload"] = replace(
+        ours, curves=upload_of(theirs, ours.declared).curves, reading=ours.reading
+    )
+    publish(release_step(at), "children")
+    assert "released" not in at.session_state and at.error

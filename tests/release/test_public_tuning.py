@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from engine import api as pc
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.tasks import DENSITY
@@ -172,4 +173,23 @@ def test_tuning_spends_nothing(tmp_path):
 def test_a_public_sample_is_a_source_or_a_file(public, tmp_path):
     with pytest.raises(InputError) as caught:
         request_with(public, tmp_path)
+    assert caught.value.field == "public"
+
+
+# -- by the interface ------------------------------------------------------------------------------
+
+
+def test_a_tuning_of_the_interface_is_released_and_its_card_names_the_sample(tmp_path):
+    ours, theirs = upload_of(OURS, STATED), upload_of(THEIRS, STATED)
+    tuned = pc.tune(pc.mechanism("adaptive_mean"), theirs, ours, BUDGET, name="school heights")
+    one = pc.release(ours, tuned, BUDGET, "heights", Ledger(tmp_path / "ledger"), Budget(10, 1e-2))
+    assert one.card["tuned_on_public"] == tuned.in_words
+    assert "school heights" in tuned.in_words
+    assert one.card["mechanism"]["parameters"]["prior"] == tuned.mechanism.values()["prior"]
+
+
+def test_a_sample_with_a_protected_record_is_refused_by_the_interface():
+    ours = upload_of(OURS, STATED)
+    with pytest.raises(InputError) as caught:
+        pc.tune(pc.mechanism("adaptive_mean"), ours, ours, BUDGET)
     assert caught.value.field == "public"

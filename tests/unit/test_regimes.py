@@ -14,6 +14,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
 from engine.rates.density_release import DensityReleaseRate
+from engine.rates.differing_sites import DifferingMeanRate, DifferingSites
 from engine.rates.fitted import Weighted, beside, fit
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
@@ -250,6 +251,30 @@ def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbo
     lines = rate_words.conditions(Weighted.plain(rate), point)
     assert lines and all("holds**, whatever" in line or "up to" in line for line in lines)
     wording.missing("these parameters", lines)
+
+
+def test_what_remarks_ask_for_is_looked_at_on_the_sites_of_the_scenario():
+    """One large site of three: other sizes with the same average ask for other r."""
+    rate, point = DifferingMeanRate(), {"S": 3.0, "n": 400.0, "m": 10.0, "epsilon": 0.5}
+    limits = []
+    for people in ((1000, 100, 100), (400, 400, 400)):
+        sites = DifferingSites(np.array(people, float), np.full(3, 0.5), 10.0, rate.smoothness)
+        together, heaviest = (float(most) for most in sites.most_functions())
+        lines = rate_words.conditions(Weighted.plain(rate), point, people)
+        needed = float(sites.heaviest_worth()) ** (1 / (2 * rate.smoothness + 1))
+        for line, limit in zip(lines, (together, heaviest, needed), strict=True):
+            assert number(limit, 2) in line and number(float(sites.size()), 2) in line
+        limits.append(needed)
+    assert limits[0] != pytest.approx(limits[1], rel=0.05)
+
+
+def test_the_bound_that_is_chosen_leaves_the_sites_to_the_scenario_and_ratios_do_not():
+    source = SparseCurves(n_curves=300, n_servers=3)
+    lower, stated = (
+        DifferingMeanRate(**chosen) for chosen in ({"bound": "lower"}, {"people_ratio": 50.0})
+    )
+    assert lower.of_scenario(source).people_ratio == 1.0
+    assert stated.of_scenario(source) == stated
 
 
 @pytest.mark.parametrize(

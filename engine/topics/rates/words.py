@@ -81,9 +81,16 @@ def doubled_lines(weighted: Weighted, point: Mapping[str, float]) -> str:
     return "\n".join(lines)
 
 
-def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """State the theorems' conditions on δ, and whether they hold here with constant one."""
+def conditions(
+    weighted: Weighted, point: Mapping[str, float], people: Sequence[int] = ()
+) -> list[str]:
+    """State what the theorems ask for, and whether it holds here with constant one.
+
+    `people` are those on each site of a scenario, where the rate is about sites that differ.
+    """
     full = weighted.rate.at(**point)
+    if people:
+        full["people"] = np.array(people, dtype=float)
     lines = []
     for condition in weighted.rate.conditions:
         limit = float(condition.limit(full))

@@ -92,6 +92,18 @@ class RateAtPoint(View):
         return default | {name: value for name, value in here.items() if name in default}
 
     @property
+    def people_on_sites(self) -> tuple[int, ...]:
+        """People on each site of the scenario, where the rate looks at sites one by one."""
+        stated = rate_on_screen(self.settings) or self.settings.rate
+        is_own = (
+            isinstance(stated, DifferingSitesRate)
+            and self.has_scenario
+            and not self.settings.rate_preset
+            and not stated.has_own_ratios
+        )
+        return self.source.sizes.n_curves_per_server if is_own else ()
+
+    @property
     def delta(self) -> float:
         """The δ of the scenario's method."""
         task = self.problem if self.has_scenario else settings.TASK
@@ -406,7 +418,7 @@ def answer(view: RateAtPoint) -> None:
             st.subheader("Assumptions", anchor=False)
             for assumption in view.rate.assumptions:
                 st.markdown(assumption)
-    lines = rate_words.conditions(view.weighted, view.point)
+    lines = rate_words.conditions(view.weighted, view.point, view.people_on_sites)
     tuned = rate_words.tuning(view.weighted, view.point)
     if lines or tuned:
         with st.container(border=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from string import ascii_lowercase
 from typing import Any
@@ -31,11 +32,12 @@ from engine.release.books import Entry
 from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
 from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, check_name
-from engine.release.plan import Forecast
+from engine.release.plan import Declaration, Forecast
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.topics.release import charts
 from engine.topics.release.preview import ReleasePreview, release_preview
+from pages.parts.release import public_sample
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -127,6 +129,11 @@ class Choice(View):
     def key(self) -> str:
         """Names all that would be published: with anything else, ticks are asked for again."""
         return digest((self.data_key, self.leaves_out, self.mechanism, self.budget))
+
+    @property
+    def declaration(self) -> Declaration:
+        """The declaration beside the facts: when they were stated, and what set the method."""
+        return replace(frozen.declaration(self.task), tuned_on=public_sample.in_words(self))
 
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, {})
@@ -255,6 +262,7 @@ def budget_and_method(choice: Choice) -> None:
         groups.choice(choice.file)
         groups.look(choice.parts)
     controls.show_problem("w_release_epsilon")
+    public_sample.show(choice)
     if choice.what == PERCENTILE_CURVES.key:
         controls.parameter_form(
             choice.mechanism,
@@ -568,7 +576,7 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
             same[groups.name(part)],
             _forecast(choice, part, _cost_of(choice, part)),
             choice.leaves_out,
-            frozen.declaration(choice.task),
+            choice.declaration,
         )
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
