@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 @pytest.mark.slow
 def test_the_budget_on_screen_is_pinned_compared_and_opened_again(server, open_app):
-    page = open_app(server.url + "/")
+    page = open_app(server.url + "/?s=open-numbers")
     pin = page.locator("#strip .ways button").nth(1)
     expect(pin).to_have_text("Pin scenario")
     pin.click()

@@ -44,6 +44,7 @@ def place(plot, share):
 def test_an_epsilon_changes_the_sentences_and_a_click_moves_the_point(regression):
     page = regression()
     before = page.get_by_text(OFF).inner_text()
+    page.get_by_role("button", name="Sizes and ε").click()
     epsilon = page.get_by_label("Privacy budget ε of each")
     epsilon.fill("0.3")
     epsilon.press("Enter")
