@@ -216,7 +216,8 @@ LEFT_OUT_HELP = (
     "budget were left out. Who they are follows from ids; what is shown here is of "
     "everybody."
 )
-CONFIRMED = "I confirm all three statements:"
+CONFIRMED = "By publishing you confirm:"
+NAME_MISSING = "To publish: name the release."
 
 
 def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) -> tuple[str, ...]:
@@ -353,19 +354,6 @@ def leave_out(facts: PublicFacts, n: int) -> str:
         f"Leave out {whole(n)} {escape(facts.person if n == 1 else facts.people)} with less "
         "left than this costs"
     )
-
-
-def still_missing(is_ticked: bool, name: str) -> str:
-    """Say what the button to publish waits for; empty if nothing is missing."""
-    missing = [
-        what
-        for what, is_there in (
-            ("confirm the statements", is_ticked),
-            ("name the release", bool(name.strip())),
-        )
-        if not is_there
-    ]
-    return f"To publish: {', '.join(missing)}." if missing else ""
 
 
 # -- how far off a release may be, in plain text ---------------------------------------------------
