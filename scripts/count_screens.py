@@ -7,12 +7,12 @@ above and below the fold of the screen, its folds, banned words (`scripts/wordin
 the field. Without `--url` it starts the dashboard on this machine, and ends it again. Ends with 1
 where a place has more than `LIMITS` allow.
 
-A word has two letters or more and is on screen. Words inside charts, of the menu and of help that shows on
-hover are not counted; those inside charts are searched for banned words. A control is a button,
-field, slider, choice or link of the page itself. What a visitor decides at once is one control: a
-row of tabs, a segmented choice, a list with its arrow, a number with its steps. A fact that shows
-its help on hover, and does nothing else, is none, and neither is a question mark. A fold is a part
-of the page that opens on a click.
+A word has two letters or more and is on screen. Words inside charts, of the menu and of help that
+shows on hover are not counted; those inside charts are searched for banned words. A control is a
+button, field, slider, choice or link of the page itself. What a visitor decides at once is one
+control: a row of tabs, a segmented choice, a list with its arrow, a number with its steps. A fact
+that shows its help on hover, and does nothing else, is none, and neither is a question mark. A fold
+is a part of the page that opens on a click.
 """
 
 from __future__ import annotations

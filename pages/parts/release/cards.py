@@ -126,7 +126,7 @@ class Choice(View):
 
     @property
     def key(self) -> str:
-        """Names all that would be published: with anything else, questions on people are asked again."""
+        """Names all that would be published; anything else asks about people again."""
         return digest((self.data_key, self.leaves_out, self.mechanism, self.budget))
 
     def formula(self) -> None:
