@@ -76,7 +76,7 @@ def load(page: str) -> None:
     elif (
         written_token != state.written
         and (written_token or same_page)
-        and (not same_page or not moved and (written_token not in state.behind or _went_back()))
+        and (not same_page or (not moved and (written_token not in state.behind or _went_back())))
     ):
         _follow(written_token, same_page)
         _move_folds(tuple(state))
