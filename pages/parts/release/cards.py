@@ -384,13 +384,13 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         st.markdown(sentences.CONFIRMED)
         st.markdown("\n".join(f"{k}. {statement}" for k, statement in enumerate(statements, 1)))
         proposed = "" if is_next else _proposed_name(choice)
-        typed = st.text_input(
+        st.text_input(
             "Name of the release",
             max_chars=LONGEST_NAME,
-            key=f"release_name_{_tries()}",
+            key=_name_key(),
             placeholder=proposed or "e.g. growth-2026",
         )
-        name = typed.strip() or proposed
+        name = _typed_name() or proposed
         if (used := _name_used(choice, name)) is not None:
             st.error(controls.message(used), icon=":material/block:")
         same, total = _same_people(choice), _total(choice)
@@ -401,7 +401,7 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
             disabled=controls.is_refused() or used is not None or not name,
             key="release_publish",
             on_click=_publish,
-            args=(choice, name, total, same),
+            args=(choice, proposed, total, same),
         )
         if not name:
             st.markdown(f":small[{sentences.NAME_MISSING}]")
@@ -478,6 +478,15 @@ def _proposed_name(choice: Choice) -> str:
     return next(name for name in names if _name_used(choice, name) is None)
 
 
+def _name_key() -> str:
+    return f"release_name_{_tries()}"
+
+
+def _typed_name() -> str:
+    name: str = st.session_state.get(_name_key(), "")
+    return name.strip()
+
+
 def _tries() -> int:
     """Count the releases of this visit: each is followed by a request for a new name."""
     return st.session_state.get("release_tries", 0)
@@ -531,10 +540,15 @@ def _set_total(stated: str, total: float) -> None:
     st.session_state[stated] = total
 
 
-def _publish(choice: Choice, name: str, total: float | None, same: dict[str, bool | None]) -> None:
-    """Publish once: the same release of the same name is charged once."""
-    file = choice.file
-    if file is None or not visitors.may_bring_files():
+def _publish(
+    choice: Choice, proposed: str, total: float | None, same: dict[str, bool | None]
+) -> None:
+    """Publish once: the same release of the same name is charged once.
+
+    The name is the typed one, even if it was typed after the button was drawn.
+    """
+    file, name = choice.file, _typed_name() or proposed
+    if file is None or not name or not visitors.may_bring_files():
         return
 
     def publish(part: Source) -> Published:
