@@ -7,12 +7,12 @@ above and below the fold of the screen, its folds, banned words (`scripts/wordin
 the field. Without `--url` it starts the dashboard on this machine, and ends it again. Ends with 1
 where a place has more than `LIMITS` allow.
 
-A word has a letter and is on screen. Words inside charts, of the menu and of help that shows on
-hover are not counted; those inside charts are searched for banned words. A control is a button,
-field, slider, choice or link of the page itself. What a visitor decides at once is one control: a
-row of tabs, a segmented choice, a list with its arrow, a number with its steps. A fact that shows
-its help on hover, and does nothing else, is none, and neither is a question mark. A fold is a part
-of the page that opens on a click.
+A word has two letters or more and is on screen. Words inside charts, of the menu and of help that
+shows on hover are not counted; those inside charts are searched for banned words. A control is a
+button, field, slider, choice or link of the page itself. What a visitor decides at once is one
+control: a row of tabs, a segmented choice, a list with its arrow, a number with its steps. A fact
+that shows its help on hover, and does nothing else, is none, and neither is a question mark. A fold
+is a part of the page that opens on a click.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Limit(NamedTuple):
 
 LIMITS = {
     "explore": Limit(words=70, controls=10),
-    "decide": Limit(words=104, controls=13),  # four of these words are above the memo
+    "decide": Limit(words=100, controls=13),
     "learn": Limit(words=70, controls=12),
     "lab": Limit(words=115, controls=12),
 }
@@ -118,6 +118,7 @@ _COLLECT = """() => {
       return;
     const marked = node.getAttribute('data-testid') || '';
     if (/stTooltip(?!HoverTarget)|stHeading.*Anchor|stElementToolbar|stIconMaterial/.test(marked)
+      || node.getAttribute('role') === 'img' && /Material/.test(getComputedStyle(node).fontFamily)
       || node.getAttribute('aria-hidden') === 'true' && /Icon/.test(marked)) return;
     if (!drawn(node)) return;
     const box = node.getBoundingClientRect();
@@ -186,7 +187,7 @@ def measure(page: Any, place: str) -> Screen:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in text.split() if re.search(r"[^\W\d_]", word)]
+    return [word for word in text.split() if sum(map(str.isalpha, word)) >= 2]
 
 
 def _above_and_below(counts: Sequence[tuple[int, float]]) -> tuple[int, int]:

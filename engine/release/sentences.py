@@ -221,7 +221,8 @@ LARGER_TABLE = (
     "the table, or of a folder, as “file” into the settings, and type on this machine: "
     "python -m engine release settings.json"
 )
-CONFIRMED = "I confirm all three statements:"
+CONFIRMED = "By publishing you confirm:"
+NAME_MISSING = "To publish: name the release."
 
 
 def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) -> tuple[str, ...]:
@@ -358,19 +359,6 @@ def leave_out(facts: PublicFacts, n: int) -> str:
         f"Leave out {whole(n)} {escape(facts.person if n == 1 else facts.people)} with less "
         "left than this costs"
     )
-
-
-def still_missing(is_ticked: bool, name: str) -> str:
-    """Say what the button to publish waits for; empty if nothing is missing."""
-    missing = [
-        what
-        for what, is_there in (
-            ("confirm the statements", is_ticked),
-            ("name the release", bool(name.strip())),
-        )
-        if not is_there
-    ]
-    return f"To publish: {', '.join(missing)}." if missing else ""
 
 
 # -- how far off a release may be, in plain text ---------------------------------------------------

@@ -58,8 +58,7 @@ if __name__ == "__main__":
         page_icon=str(ASSETS / "favicon.svg"),
         layout="wide",
     )
-    theme = st.context.theme.type or "light"
-    st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    st.logo(components.LOGO, size="large")
     visitors.admit()
     components.frame()
     bar(menu)

@@ -507,14 +507,17 @@ def test_a_finger_beside_the_squares_scrolls_and_where_it_taps_the_nearest_squar
 def test_a_distance_to_both_sides_is_drawn_on_both_and_is_never_below_nothing(server, open_app):
     page = open_app(f"{server.url}/learn?s=lesson-2")
     handle, line = page.locator(".handle").first, page.locator("#plot .line")
+
+    def ends():
+        return sorted(float(y) for y in re.findall(r" ([\d.]+)", line.get_attribute("d")))
+
     handle.press("End")
     assert float(handle.get_attribute("aria-valuenow")) > 0
-    sides = [
-        [float(y) for y in re.findall(r" ([\d.]+)", part)]
-        for part in line.get_attribute("d").split("M")[1:]
-    ]
-    sums = [above + below for above, below in zip(*sides, strict=True)]
-    assert max(sums) == pytest.approx(min(sums))  # as far above the mean as below
+    above, below = ends()
+    handle.press("ArrowDown")
+    lower, higher = ends()
+    assert above + below == pytest.approx(lower + higher)  # as far above the mean as below
+    assert higher - lower < below - above
     handle.press("Home")
     assert float(handle.get_attribute("aria-valuenow")) == 0
 

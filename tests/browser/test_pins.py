@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 @pytest.mark.slow
 def test_the_budget_on_screen_is_pinned_compared_and_opened_again(server, open_app):
-    page = open_app(server.url + "/")
+    page = open_app(server.url + "/?s=open-numbers")
     pin = page.locator("#strip .ways button").nth(1)
     expect(pin).to_have_text("Pin scenario")
     pin.click()
@@ -23,6 +23,7 @@ def test_the_budget_on_screen_is_pinned_compared_and_opened_again(server, open_a
     expect(page.get_by_test_id("stTable").first).to_contain_text("1.2 (+20 %)")
     expect(page).to_have_url(re.compile(r"lab\?s=.*A-explore.*B-explore"))
     page.get_by_text("Open", exact=True).first.click()
+    page.get_by_role("button", name="Share").click()
     expect(pin).to_have_text("Pinned as A")
     expect(page.locator("#strip")).to_contain_text("ε = 1 ·")
     assert page.problems == [] and page.outside == []

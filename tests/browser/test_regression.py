@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.waiting import overhang
+from tests.waiting import choose, overhang
 
 OFF = "The published curve has an error of"
 AT = "the released value is"
@@ -44,6 +44,7 @@ def place(plot, share):
 def test_an_epsilon_changes_the_sentences_and_a_click_moves_the_point(regression):
     page = regression()
     before = page.get_by_text(OFF).inner_text()
+    page.get_by_role("button", name="Sizes and ε").click()
     epsilon = page.get_by_label("Privacy budget ε of each")
     epsilon.fill("0.3")
     epsilon.press("Enter")
@@ -76,11 +77,9 @@ def test_a_linked_point_moves_by_a_tap_and_nothing_scrolls_sideways_on_a_phone(r
 @pytest.mark.slow
 def test_whole_functions_and_sparse_coefficients_answer_in_place(open_app, server):
     """Two pages in one window, because a fresh window costs more than a page."""
-    page = open_app(server.url + "/summaries")
+    page = open_app(server.url + "/summaries?s=summary-density")
     expect(page.get_by_text("comes closest")).to_be_visible()
-    page.get_by_role("button", name="Covariance").or_(
-        page.get_by_role("radio", name="Covariance")
-    ).first.click()
+    choose(page, "w_summary", "Covariance")
     expect(page.get_by_role("heading", name="Principal components")).to_be_visible()
     expect(page).to_have_url(re.compile("summary-covariance"))
     page.set_viewport_size({"width": 390, "height": 844})

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.waiting import overhang, settle
 
-TABLE = "[data-testid=stDataFrame] .dvn-scroller"
+TABLE = ".st-key-drawer [data-testid=stDataFrame] .dvn-scroller"  # the one with budgets
 ERROR = "Error together:"
 
 
@@ -22,9 +22,9 @@ def table(server, open_app):
 
 
 def type_epsilon(page, row, value):
-    """Type into the second column of a row of the table with budgets, counted from 0."""
+    """Type into the second column of a row, counted from 0."""
     settle(page)
-    page.locator(TABLE).nth(1).click(position={"x": 60, "y": 38 + 35 * row + 17})
+    page.locator(TABLE).first.click(position={"x": 60, "y": 38 + 35 * row + 17})
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")  # opens the cell
     page.locator("#portal input").fill(value)

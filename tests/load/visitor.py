@@ -25,7 +25,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tests.waiting import PATIENCE
 
-_KEPT_RUNS = 2  # for so many runs the front end, too, keeps messages that it need not get again
+_KEPT_RUNS = 20  # for so many runs the front end, too, keeps messages that it need not get again
 _FIELD = {bool: "bool_value", float: "double_value", int: "int_value", str: "string_value"}
 
 

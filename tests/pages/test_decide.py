@@ -222,7 +222,7 @@ def test_one_site_is_its_own_centre_and_masks_nothing():
     assert budget in central and at.segmented_control(key="w_noise").value == "centre"
     at.segmented_control(key="w_noise").set_value("sums").run()
     assert "two sites" in at.error[0].value
-    assert "not possible here" in at.segmented_control(key="w_noise").options[1]
+    assert "not possible" in at.segmented_control(key="w_noise").options[1]
 
 
 def test_one_site_says_why_it_cannot_be_federated_and_stays_marked_as_central():

@@ -38,11 +38,10 @@ def forecast():
 
 
 def publish(at):
-    """Go on to the release, confirm it and press the button."""
+    """Go on to the release, name it and press the button."""
     at.session_state["settings"] = replace(at.session_state["settings"], publish_step="release")
     at.session_state["changed"] = True
     at.run()
-    at.checkbox[0].set_value(True)
     at.text_input(key="release_name_0").set_value("first").run()
     at.button(key="release_publish").click().run()
     return at.session_state["released"][0]

@@ -48,9 +48,6 @@ def test_public_patients_are_released_with_their_counts(what, data):
 
 
 def publish(at):
-    for box in at.checkbox:
-        if str(box.key).startswith("release_tick"):
-            box.check()
     name = next(text for text in at.text_input if str(text.key).startswith("release_name"))
     name.set_value("hearts-2026")
     ran(at)

@@ -1,10 +1,11 @@
-"""The page that publishes: nothing without real data, ticks and a name; every release counts."""
+"""The page that publishes: nothing without real data and a name; every release counts."""
 
 import json
 import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def publish_what(at, what):
 
 
 def fill(at, name):
-    """The tick and a name."""
+    """What can be ticked, and a name."""
     for box in at.checkbox:
         box.check()
     at.text_input(
@@ -169,11 +170,27 @@ def test_the_way_on_is_in_sight_before_it_is_open_and_the_later_steps_are_named(
     assert not visit("publish", f"{REAL}~step-data").button(key="wizard_next").disabled
 
 
-def test_the_button_to_publish_says_what_it_waits_for():
+def test_the_first_release_has_a_proposed_name_and_the_next_one_waits_for_one():
     at = release_page()
-    wording.found("publish confirm statements", words(at))
-    fill(at, "once")
-    assert "To publish:" not in words(at.run())
+    assert "To publish:" not in words(at)
+    at.button(key="release_publish").click().run()
+    assert f"Released: average-curve-{date.today()}" in [h.value for h in at.header]
+    assert at.button(key="release_publish").disabled
+    wording.found("publish name release", words(at))
+
+
+def test_a_name_typed_just_before_the_press_is_the_one_that_is_published():
+    at = release_page()
+    at.text_input(key="release_name_0").set_value("in a hurry")
+    at.button(key="release_publish").click().run()
+    assert "Released: in a hurry" in [h.value for h in at.header]
+
+
+def test_a_proposed_name_is_free():
+    publish(release_page(), f"average-curve-{date.today()}")
+    at = spend(release_page(), 2.0)
+    at.button(key="release_publish").click().run()
+    assert f"Released: average-curve-{date.today()}-2" in [h.value for h in at.header]
 
 
 def test_after_a_release_its_result_is_what_the_page_is_about():
@@ -195,13 +212,8 @@ def test_addresses_of_steps_without_a_file_lead_to_the_data(earlier):
     assert "1 Data" in [header.value for header in at.header] and not at.error
 
 
-def test_the_button_waits_for_the_tick_and_a_name():
-    at = release_page()
-    assert at.button(key="release_publish").disabled
-    (box,) = at.checkbox
-    box.check().run()
-    assert at.button(key="release_publish").disabled
-    wording.found("nobody file known", words(at))
+def test_a_first_release_says_that_nobody_is_known():
+    wording.found("nobody file known", words(release_page()))
 
 
 def test_a_demonstration_that_others_may_reach_publishes_nothing(monkeypatch):
@@ -228,7 +240,6 @@ def test_a_release_is_shown_charged_and_given_away():
     assert "Released: sea 1" in [h.value for h in at.header]
     assert 2 <= left_in(words(at)) < 3
     wording.found("spent one year", words(ledger_of(at)))
-    assert all(not box.value for box in at.checkbox)  # the next one is asked for again
     assert at.button(key="release_publish").disabled
 
 
@@ -554,12 +565,8 @@ def test_the_preview_is_about_the_smallest_group_until_another_one_is_chosen():
     assert words(at) != before and not at.error and not at.exception
 
 
-def test_another_budget_asks_for_the_tick_again():
-    at = release_page()
-    for box in at.checkbox:
-        box.check()
-    spend(at.run(), 2.0)
-    assert not any(box.value for box in at.checkbox)
+def test_what_is_confirmed_names_the_budget_on_screen():
+    at = spend(release_page(), 2.0)
     wording.found("spends", words(at), 2)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
-from engine.language.grammar import escape
 from engine.language.odds_words import odds_short
 from engine.topics.decision.answer import Profile, decision
 from engine.topics.decision.words import site_noun
@@ -37,12 +36,12 @@ class TrustPrice:
 
 def gloss(place: NoisePlace, facts: PublicFacts) -> str:
     """Say who adds the noise: "each hospital adds noise"."""
-    (site, several), person = site_noun(facts), escape(facts.person)
+    site, several = site_noun(facts)
     return {
         NoisePlace.CENTRE: "one centre holds all curves",
         NoisePlace.SUMS: f"{several} mask their sums",
         NoisePlace.SITES: f"each {site} adds noise",
-        NoisePlace.PERSON: f"each {person}’s device adds noise",
+        NoisePlace.PERSON: "each device adds noise",
     }[place]
 
 
@@ -59,7 +58,7 @@ def prices(
             return TrustPrice(place, COMING, "")
         profile = found[place]
         if isinstance(profile, InputError):
-            return TrustPrice(place, NONE, "", "not possible here")
+            return TrustPrice(place, NONE, "", "not possible")
         answer = decision(profile, target, confidence, records)
         if answer.chosen is None:
             is_empty = answer.more_private is None

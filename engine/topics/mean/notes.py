@@ -74,7 +74,7 @@ def notes(answer: MeanAnswer, budget: int) -> list[Note]:
             answer,
             round(0.45 * last),
             low,
-            f"The band is built to include {every} in 95 % of releases{condition}.",
+            f"The band should include {every} in 95 % of releases{condition}.",
         )
     )
     functions = band.n_functions[budget]
@@ -85,7 +85,7 @@ def notes(answer: MeanAnswer, budget: int) -> list[Note]:
                 round(0.8 * last),
                 high,
                 quality.few_functions(functions)
-                or f"The curve is drawn by {functions} basis functions: finer detail is smoothed away.",
+                or f"{functions} basis functions smooth finer detail away.",
             )
         )
     return found

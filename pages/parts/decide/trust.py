@@ -80,12 +80,11 @@ def _face(price: TrustPrice, view: DecideView) -> str:
 
 def _heading(view: DecideView) -> None:
     """Draw the heading; while the page rests, simulate the kinds that are missing, one a turn."""
-    asked = {place: view.with_rows(view.rows, place) for place in trust.KINDS}
-    known = [place for place, call in asked.items() if run.knows(decision_topic.tried, *call)]
+    asked = [view.with_rows(view.rows, place) for place in trust.KINDS]
     coming = [
         call
-        for place, call in asked.items()
-        if place not in known and digest(call) not in _given_up()
+        for call in asked
+        if not run.knows(decision_topic.tried, *call) and digest(call) not in _given_up()
     ]
     if not coming or not uses_workers():
         st.markdown(f":small[{trust.HEADING}]")
@@ -97,4 +96,4 @@ def _heading(view: DecideView) -> None:
         except InputError:  # it takes longer than this server allows
             _given_up().add(digest(coming[0]))
 
-    timed.afterwards(f"{trust.HEADING}: {len(known)} of {len(asked)} simulated", compute)
+    timed.afterwards(trust.HEADING, compute)  # what is to come is marked in its place

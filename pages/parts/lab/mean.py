@@ -142,7 +142,7 @@ def methods(view: MeanCurve) -> None:
     others = [tile for tile in every if tile.label != chosen]
     st.subheader("Methods", anchor=False, help=_METHODS)
 
-    def draw(known: Mapping[int, MeanAnswer | str]) -> None:
+    def draw(known: Mapping[int, MeanAnswer | str], _: bool) -> None:
         found: dict[methods_topic.Tile, MeanAnswer | str]
         found = {tile: view.answer if tile.label == chosen else "" for tile in every}  # "": to come
         found |= {others[k]: answer for k, answer in known.items()}

@@ -1,11 +1,13 @@
-"""The parts of the page that publishes: what, at which cost, the ticks, the ledger, the result."""
+"""The parts of the page that publishes: what, at which cost, the ledger, the result."""
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import count
 from string import ascii_lowercase
 from typing import Any
 
@@ -127,7 +129,7 @@ class Choice(View):
 
     @property
     def key(self) -> str:
-        """Names all that would be published: with anything else, ticks are asked for again."""
+        """Names all that would be published; anything else asks about people again."""
         return digest((self.data_key, self.leaves_out, self.mechanism, self.budget))
 
     @property
@@ -357,7 +359,11 @@ def _published_instead(choice: Choice, source: Source) -> None:
 
 
 def before(choice: Choice, cost: ReleaseCost | None) -> None:
-    """Ask for three confirmations and a name, and draw the button."""
+    """State what a release confirms and spends, ask for a name, and draw the button.
+
+    The first release of a visit has a proposed name. Any other needs a typed one, so that a second
+    press of the button publishes nothing more.
+    """
     is_next = "released" in st.session_state  # the last release comes first
     with st.expander("Another release") if is_next else st.container(border=True):
         if not is_next:
@@ -384,14 +390,16 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         for part in choice.parts:
             _never_drawn(choice, part)
         statements = sentences.confirmations(facts, cost, choice.source.is_of_rows)
-        ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
+        st.markdown(sentences.CONFIRMED)
         st.markdown("\n".join(f"{k}. {statement}" for k, statement in enumerate(statements, 1)))
-        name = st.text_input(
+        proposed = "" if is_next else _proposed_name(choice)
+        st.text_input(
             "Name of the release",
             max_chars=LONGEST_NAME,
-            key=f"release_name_{_tries()}",
-            placeholder="e.g. growth-2026",
+            key=_name_key(),
+            placeholder=proposed or "e.g. growth-2026",
         )
+        name = _typed_name() or proposed
         if (used := _name_used(choice, name)) is not None:
             st.error(controls.message(used), icon=":material/block:")
         same, total = _same_people(choice), _total(choice)
@@ -399,13 +407,13 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
             "Publish and write to the ledger",
             icon=":material/publish:",
             type="primary",
-            disabled=controls.is_refused() or used is not None or not (ticked and name.strip()),
+            disabled=controls.is_refused() or used is not None or not name,
             key="release_publish",
             on_click=_publish,
-            args=(choice, name, total, same),
+            args=(choice, proposed, total, same),
         )
-        if missing := sentences.still_missing(ticked, name):
-            st.markdown(f":small[{missing}]")
+        if not name:
+            st.markdown(f":small[{sentences.NAME_MISSING}]")
         if facts.is_upload and len(choice.parts) == 1:
             _settings_of_larger_files(choice, name.strip() or "release")
 
@@ -479,8 +487,8 @@ def no_room_for(choice: Choice) -> InputError | None:
 
 def _name_used(choice: Choice, name: str) -> InputError | None:
     """Refuse a name of another release in the ledger; the same release may repeat it."""
-    for part in choice.parts if name.strip() else ():
-        people, called = groups.released_as(choice.file or part, part, name.strip())
+    for part in choice.parts if name else ():
+        people, called = groups.released_as(choice.file or part, part, name)
         try:
             check_name(Ledger().entries(), called)
         except InputError as problem:
@@ -494,9 +502,20 @@ def _name_used(choice: Choice, name: str) -> InputError | None:
     return None
 
 
-def _tick(choice: Choice) -> str:
-    """Return the key of the tick, which changes with what would be published."""
-    return f"release_tick_{choice.key}"
+def _proposed_name(choice: Choice) -> str:
+    """Name a release by its result and the day: the first such name that is free."""
+    stem = f"{TASKS[choice.what].result.lower().replace(' ', '-')}-{datetime.date.today()}"
+    names = (stem if k == 1 else f"{stem}-{k}" for k in count(1))
+    return next(name for name in names if _name_used(choice, name) is None)
+
+
+def _name_key() -> str:
+    return f"release_name_{_tries()}"
+
+
+def _typed_name() -> str:
+    name: str = st.session_state.get(_name_key(), "")
+    return name.strip()
 
 
 def _tries() -> int:
@@ -552,10 +571,15 @@ def _set_total(stated: str, total: float) -> None:
     st.session_state[stated] = total
 
 
-def _publish(choice: Choice, name: str, total: float | None, same: dict[str, bool | None]) -> None:
-    """Publish once: a second click finds no tick, and the same release is charged once."""
-    file = choice.file
-    if file is None or not st.session_state.get(_tick(choice)) or not visitors.may_bring_files():
+def _publish(
+    choice: Choice, proposed: str, total: float | None, same: dict[str, bool | None]
+) -> None:
+    """Publish once: the same release of the same name is charged once.
+
+    The name is the typed one, even if it was typed after the button was drawn.
+    """
+    file, name = choice.file, _typed_name() or proposed
+    if file is None or not name or not visitors.may_bring_files():
         return
 
     def publish(part: Source) -> Published:
@@ -579,10 +603,8 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
             choice.declaration,
         )
 
-    if not _release(lambda: (publish(part) for part in choice.parts)):
-        return
-    st.session_state.release_tries = _tries() + 1
-    st.session_state[_tick(choice)] = False
+    if _release(lambda: (publish(part) for part in choice.parts)):
+        st.session_state.release_tries = _tries() + 1
 
 
 # -- the odds, and the ledger ---------------------------------------------------------------------

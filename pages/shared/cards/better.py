@@ -47,10 +47,12 @@ def show(
     """
     calls = [measured.call(change) for change in changes]
 
-    def draw(known: Mapping[int, Any]) -> None:
+    def draw(known: Mapping[int, Any], more_come: bool) -> None:
         answers = ((changes[k], measured.value(answer)) for k, answer in known.items())
         found = best(answers, measured.quantity, measured.now, measured.unit)
-        _entries([*found, *at_once][:MOST], task)
+        entries = [*found, *at_once][:MOST]
+        _entries(entries, task)
+        _keep_place(len(entries), more_come)
 
     timed.one_by_one(measured.compute, calls, draw)
 
@@ -103,6 +105,18 @@ def _entries(found: Sequence[Better], task: str) -> None:
                 with layout.user_errors():
                     apply(entry, task)
                     st.rerun()
+
+
+_HEAD, _ROW = 40, 70  # pixels, about
+
+
+def _keep_place(n_entries: int, more_come: bool) -> None:
+    """Reserve the height of the last list until all entries of this one are known."""
+    missing = st.session_state.get("better_entries", MOST) - n_entries
+    if not more_come:
+        st.session_state.better_entries = n_entries
+    elif missing > 0:
+        st.skeleton(height=missing * _ROW + (0 if n_entries else _HEAD))
 
 
 _SETTINGS = {"target": "target_distance", "confidence": "confidence", "noise": "noise_place"}

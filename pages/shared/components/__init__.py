@@ -8,7 +8,7 @@ link, Back) and the page it belongs to: steps are those of one page.
 
 from pages.shared.components.chart import as_json, chart, chart_by_step
 from pages.shared.components.figure import figure, picked
-from pages.shared.components.frame import around, frame
+from pages.shared.components.frame import LOGO, around, frame
 from pages.shared.components.kept import keep, kept
 from pages.shared.components.lesson_tiles import LessonTile, tiles
 from pages.shared.components.memo import memo
@@ -17,6 +17,7 @@ from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = [
+    "LOGO",
     "Budgeted",
     "Chip",
     "LessonTile",

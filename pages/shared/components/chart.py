@@ -30,7 +30,7 @@ _SAVE = "".join(
 
 def as_json(spec: dict[str, Any]) -> str:
     """Serialise a Plotly specification for the browser, in the colours of both themes."""
-    return json.dumps(in_both_themes(spec))
+    return json.dumps(in_both_themes(spec), separators=(",", ":"))
 
 
 def chart(

@@ -132,7 +132,7 @@ function handOver() {
   isOpen = Boolean(document.querySelector('.st-key-drawer_close'));
   const isGone = pressed && button === document.body && !document.querySelector(`.${CSS.escape(pressed)}`);
   if (isGone && headingOfStep()) goOnFrom(headingOfStep());   // again where the heading is drawn anew
-  if (wasOpen && !isOpen && button === document.body) document.querySelector(`.${CSS.escape(opener)} button`)?.focus();
+  if (wasOpen && !isOpen && opener && button === document.body) document.querySelector(`.${CSS.escape(opener)} button`)?.focus();
 }
 
 // No line ends inside a quantity, as `unbroken` in engine/language/numbers.py says it: "95 %", "2 cm", "ε = 1".

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Literal
 
@@ -13,14 +12,13 @@ from engine.core.palette import THEMES
 _HERE = Path(__file__).parent
 _LOGOS = "img:is([data-testid=stHeaderLogo], [data-testid=stSidebarLogo], [data-testid=stLogo])"
 
+# The place of the logo: the rules of the frame draw it, from one file for each theme.
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="232" height="40" viewBox="0 0 232 40"/>'
+
 
 def _logo(theme: str) -> str:
     """Return the logo of the theme the page opened with; the server hears of changes only later."""
-    drawn = base64.b64encode((_HERE.parent / "assets" / f"logo_{theme}.svg").read_bytes()).decode()
-    return (
-        f":root[data-pc-theme={theme}] {_LOGOS} "
-        f"{{ content: url(data:image/svg+xml;base64,{drawn}) }}"
-    )
+    return f":root[data-pc-theme={theme}] {_LOGOS} {{ content: url(vendor/logo_{theme}.svg) }}"
 
 
 _component = st.components.v2.component(

@@ -82,9 +82,12 @@ def row_by_row(
 def one_by_one(
     compute: Callable[..., Any],
     calls: Sequence[tuple[Any, ...]],
-    draw: Callable[[dict[int, Any]], None],
+    draw: Callable[[dict[int, Any], bool], None],
 ) -> None:
-    """Draw the results that are known, by their places; compute the others once the page stands."""
+    """Draw the results that are known, by their places; compute the others once the page stands.
+
+    `draw` also hears whether more are to come.
+    """
     has_begun, refused = False, set[int]()
 
     def known() -> dict[int, Any]:
@@ -99,8 +102,8 @@ def one_by_one(
     def wait() -> None:
         nonlocal has_begun
         drawn = known()
-        draw(drawn)
         missing = [k for k in range(len(calls)) if k not in drawn and k not in refused]
+        draw(drawn, bool(missing))
         if has_begun and missing:
             try:
                 results.answer(compute, *calls[missing[0]])
@@ -111,7 +114,7 @@ def one_by_one(
         has_begun = True
 
     if len(first := known()) == len(calls):
-        draw(first)
+        draw(first, False)
     else:
         run(wait, _STAYS_SECONDS)
 

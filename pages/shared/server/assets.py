@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import plotly_script
 from pages.shared.server.door import place
-from pages.shared.server.modules import MODULES
+from pages.shared.server.modules import LOGOS, MODULES
 
 _FRONT_END = Path(streamlit.__file__).parent / "static"
 PLOTLY, CONNECT, FIRST = "/vendor/plotly.min.js", "/vendor/connect.js", "/vendor/first.js"
@@ -119,6 +119,7 @@ class Assets:
         shared = Path(__file__).parents[1]
         connect = shared / "assets" / "connect.js"
         modules = {f"/vendor/{name}": shared / "components" / name for name in MODULES}
+        modules |= {f"/vendor/{name}": shared / "assets" / name for name in LOGOS}
         return {
             PLOTLY: Asset(plotly_script.served, PLOTLY, False),
             CONNECT: Asset(connect.read_bytes, CONNECT, False),

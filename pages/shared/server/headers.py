@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 #   script-src blob:            the front end makes modules of our components in memory
 #   style-src 'unsafe-inline'   it computes styles, plotly.js writes its own into the page, and
 #                               formulas and charts have style attributes
-#   img-src data:               the logo, heat maps, and pictures to be saved
+#   img-src data:               the logo’s place, heat maps, and pictures to be saved
 #   font-src data:              one size of the brackets of formulas
 # Nothing needs 'unsafe-eval': protobuf.js asks once for 64-bit machine code and works without it.
 # Only the front end's own scripts run inside a page.

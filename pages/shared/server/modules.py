@@ -8,6 +8,7 @@ from __future__ import annotations
 
 # By their files in `pages/shared/components`; `assets` beside this file serves them.
 MODULES = ("chart.js", "strip.js")
+LOGOS = ("logo_light.svg", "logo_dark.svg")  # by their files in `pages/shared/assets`
 
 
 def by_name(file: str) -> str:

@@ -58,10 +58,11 @@ _PARAMETER = "s"
 def load(page: str) -> None:
     """Take over the address at the first run, after Back and Forward, and when a link is followed.
 
-    A bare address means "front page" after Back on the same page, but "leave as is" after a page
-    switch, which drops the parameter. A run started from the page is no navigation: its
-    address may be an earlier one that the browser has not replaced yet. Such addresses count only
-    if the browser reports that it went back.
+    A bare address means "front page" after Back on the same page, but "leave as is" after a
+    page switch, which drops the parameter; a link to another page counts, whatever changed on
+    the way. A run started from the page is no navigation: its address may be an earlier one
+    that the browser has not replaced yet. Such addresses count only if the browser reports that
+    it went back.
     """
     state, written_token = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
@@ -75,8 +76,7 @@ def load(page: str) -> None:
     elif (
         written_token != state.written
         and (written_token or same_page)
-        and not moved
-        and (not same_page or written_token not in state.behind or _went_back())
+        and (not same_page or (not moved and (written_token not in state.behind or _went_back())))
     ):
         _follow(written_token, same_page)
         _move_folds(tuple(state))
