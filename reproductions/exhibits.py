@@ -267,7 +267,7 @@ def run(
 def _calculate(
     calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
 ) -> Iterator[tuple[Call, list[Row]]]:
-    """Yield rows of each call, those that are there first; refuse when the clock passes `end`."""
+    """Yield rows of each call, those that are there first; refuse and begin none after `end`."""
     waiting, running = deque[Call](), dict[Future[list[Row]], Call]()
     for call in dict.fromkeys(calls):
         rows = calculated.get(digest(call))
@@ -277,7 +277,9 @@ def _calculate(
             yield call, rows
     try:
         while waiting or running:
-            while waiting and len(running) < executors.slots(executor):
+            while (
+                waiting and len(running) < executors.slots(executor) and end > time.perf_counter()
+            ):
                 call = waiting.popleft()
                 running[executor.submit(call)] = call
             left = end - time.perf_counter()

@@ -281,9 +281,14 @@ def silence(monkeypatch):
         return np.array(self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits
 
     for kind in (LatticeNoise, LatticeShares, CountNoise, CountShares):
-        for name, sent in (("__call__", exact), ("share", lambda self, values: self.whole(values))):
-            if hasattr(kind, name):
-                monkeypatch.setattr(kind, name, sent)
+        noise_is(monkeypatch, kind, exact)
+        if hasattr(kind, "share"):
+            noise_is(monkeypatch, kind, lambda self, values: self.whole(values), "share")
+
+
+def noise_is(monkeypatch, kind, sent, name="__call__"):
+    """Have noise of one kind send what `sent` makes of it and of the values."""
+    monkeypatch.setattr(kind, name, sent)
 
 
 def protocol(plan):

@@ -39,7 +39,7 @@ class SparseMeanSigns(UntrustedMean):
 
     *What it cannot do.* Averages of n rows scatter by σ/√n. Where |μ_j| is much larger, all
     machines have the same sign, and how large μ_j is cannot be told: estimates end at
-    σ √(2/n) erf⁻¹(0.999) = 3.29 σ/√n (`largest_reported_mean`). The paper's error bound takes erf⁻¹
+    σ √(2/n) erf⁻¹(0.999) = 3.29 σ/√n. The paper's error bound takes erf⁻¹
     for Lipschitz, which it is not near ±1; it holds for |μ_j| √n of order 1.
 
     Where machines have unequal numbers of rows, each uses as many as the smallest has.
@@ -110,10 +110,6 @@ class SparseMeanSigns(UntrustedMean):
     def slope(self, plan: AnswerPlan) -> float:
         """σ √(π/(2n)), as erf⁻¹ has slope √π/2 at 0."""
         return plan.sd * math.sqrt(math.pi / (2 * float(plan.rows[0])))
-
-    def largest_reported_mean(self, plan: AnswerPlan) -> float:
-        """The largest mean that can be reported, in response units."""
-        return float(self.means(np.array(1.0), plan))
 
     def sensitivity(self, plan: AnswerPlan) -> Array:
         """2: a sign changes from −1 to 1 or back."""

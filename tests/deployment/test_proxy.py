@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import ssl
-from http.client import HTTPConnection, HTTPSConnection
-from urllib.parse import urlsplit
 
 import pytest
 
 from tests.hostile.uploads import brings
-from tests.load.visitor import Visitor
+from tests.load.visitor import Visitor, request
 from tests.waiting import finished
 
 pytestmark = pytest.mark.slow
-CONTEXT = ssl._create_unverified_context()  # a certificate of the test's own
 POLICY = {"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"}
 
 
 def get(url, path="/", method="GET", body=None, headers=None):
-    address = urlsplit(url)
-    connection = (
-        HTTPSConnection(address.hostname, address.port, context=CONTEXT)
-        if address.scheme == "https"
-        else HTTPConnection(address.hostname, address.port)
-    )
-    connection.request(method, path, body, headers or {})
-    answer = connection.getresponse()
-    text = answer.read()
-    connection.close()
-    return answer.status, answer.headers, text
+    return request(url, method, path, body, headers)
 
 
 @pytest.mark.parametrize(
@@ -88,16 +75,11 @@ def test_other_bodies_are_held_small(proxied):
     assert get(proxied[0], "/", "POST", b"x" * 100_000)[0] == 413
 
 
-def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied, monkeypatch):
+def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied):
     from tests import files
-    from tests.load import visitor as module
-
-    monkeypatch.setattr(
-        module, "HTTPConnection", lambda *a, **k: HTTPSConnection(*a, context=CONTEXT, **k)
-    )
 
     async def visit():
-        async with Visitor(proxied[0], tls=CONTEXT) as visitor:
+        async with Visitor(proxied[0]) as visitor:
             await brings(visitor, "heights.csv", files.csv())
             assert "12 curves" in visitor.words and not visitor.faults
 

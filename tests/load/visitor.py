@@ -12,7 +12,7 @@ import ssl
 import time
 import uuid
 from collections.abc import Iterator
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +25,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tests.waiting import PATIENCE
 
+OWN_CERTIFICATE = ssl._create_unverified_context()  # of a proxy that a test started
 _KEPT_RUNS = 20  # for so many runs the front end, too, keeps messages that it need not get again
 _FIELD = {bool: "bool_value", float: "double_value", int: "int_value", str: "string_value"}
 
@@ -37,16 +38,8 @@ class Visitor:
     themselves where `listens` is true.
     """
 
-    def __init__(
-        self,
-        url: str,
-        page: str = "",
-        link: str = "",
-        listens: bool = False,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
+    def __init__(self, url: str, page: str = "", link: str = "", listens: bool = False) -> None:
         self.url, self.page, self.link, self.listens = url, page, link, listens
-        self._tls = tls
         self.elements: dict[tuple[int, ...], Any] = {}
         self.session = ""
         self.received = 0
@@ -64,7 +57,7 @@ class Visitor:
             address,
             subprotocols=["streamlit"],
             max_size=None,
-            ssl=self._tls,
+            ssl=OWN_CERTIFICATE if self.url.startswith("https:") else None,
             open_timeout=PATIENCE,
             compression=None,
         )
@@ -326,7 +319,12 @@ def request(
 ) -> tuple[int, Any, bytes]:
     """One request for a path below that of the address; its status, headers and body."""
     address = urlsplit(url)
-    connection = HTTPConnection(address.hostname or "", address.port or 80, timeout=PATIENCE)
+    host = address.hostname or ""
+    connection = (
+        HTTPSConnection(host, address.port, timeout=PATIENCE, context=OWN_CERTIFICATE)
+        if address.scheme == "https"
+        else HTTPConnection(host, address.port or 80, timeout=PATIENCE)
+    )
     try:
         connection.request(method, address.path + path, body, headers or {})
         answer = connection.getresponse()

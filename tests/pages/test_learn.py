@@ -223,8 +223,10 @@ def school(monkeypatch):
     monkeypatch.setenv(class_door.ADDRESSES_NAME, "off")
     clock = {"now": 0.0}
     rooms = Classrooms(lambda: clock["now"])
-    for module in (slides, pupil_cards, path_cards, classroom):
-        monkeypatch.setattr(module, "CLASSROOMS", rooms)
+    door = class_door.ClassDoor(rooms)
+    holders = [(m, "CLASSROOMS", rooms) for m in (slides, pupil_cards, path_cards, classroom)]
+    for module, name, own in [*holders, (slides, "DOOR", door)]:
+        monkeypatch.setattr(module, name, own)
     return rooms, clock
 
 
@@ -447,13 +449,8 @@ def test_a_link_to_a_class_that_cannot_be_says_so():
     ],
 )
 def test_no_address_that_leads_a_computer_to_itself_is_given_to_others(url, address, monkeypatch):
-    class Context:
-        pass
-
     monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
-    monkeypatch.setattr(classroom.st, "context", Context)
-    Context.url = url
-    assert classroom.page_for_others("learn") == address
+    assert classroom.page_for_others("learn", url) == address
 
 
 def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypatch):
@@ -463,7 +460,7 @@ def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypat
     assert room["qr"].startswith("<svg") and room["code"] in room["note"]
     monkeypatch.setenv(classroom.ADDRESS_NAME, "curves")
     with pytest.raises(ValueError, match="must begin with"):
-        classroom.page_for_others("learn")
+        classroom.page_for_others("learn", None)
 
 
 def test_where_phones_reach_nothing_no_address_is_projected(school, monkeypatch):
@@ -476,9 +473,8 @@ def test_where_phones_reach_nothing_no_address_is_projected(school, monkeypatch)
 def test_a_door_for_phones_is_open_as_long_as_a_class(school, monkeypatch):
     monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
     monkeypatch.setenv(class_door.ADDRESSES_NAME, "127.0.0.1")
-    door = class_door.ClassDoor(school[0])
-    monkeypatch.setattr(slides, "DOOR", door)
     at, room = open_class()
+    door = slides.DOOR
     assert room["link"] == f"{door.url}/{room['code']}" and room["qr"].startswith("<svg")
     assert room["link"].startswith("http://127.0.0.1:") and room["code"] in room["note"]
     report(at, lesson_cards._SLIDE, asked="end")

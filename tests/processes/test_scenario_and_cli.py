@@ -181,15 +181,15 @@ def test_a_cell_that_cannot_run_says_so_and_the_others_go_on():
     assert enough.summary("total_error")["mean"] > 0
 
 
-def command(capsys, monkeypatch, arguments, text=""):
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+def command(capsys, typed, arguments, text=""):
+    typed(text.encode())
     code = main(arguments)
     out, err = capsys.readouterr()
     return code, out, err
 
 
-def test_run_prints_one_json_object_with_every_promised_key(capsys, monkeypatch):
-    code, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
+def test_run_prints_one_json_object_with_every_promised_key(capsys, typed):
+    code, out, _ = command(capsys, typed, ["run", "-", "--json"], json.dumps(SCENARIO))
     result = json.loads(out)
     assert code == 0
     assert len(result["cells"]) == 4
@@ -205,33 +205,33 @@ def test_run_prints_one_json_object_with_every_promised_key(capsys, monkeypatch)
     assert cell["within_95"] > cell["rms_error"] > cell["rms_error_se"] > 0
 
 
-def test_repeats_and_seed_on_the_command_line_replace_those_of_the_file(capsys, monkeypatch):
+def test_repeats_and_seed_on_the_command_line_replace_those_of_the_file(capsys, typed):
     arguments = ["run", "-", "--json", "--repeats", "2", "--seed", "9"]
-    _, out, _ = command(capsys, monkeypatch, arguments, json.dumps(SCENARIO))
+    _, out, _ = command(capsys, typed, arguments, json.dumps(SCENARIO))
     assert json.loads(out)["cells"][0]["repeats"] == 2
 
 
-def test_the_table_shows_axes_errors_and_the_guarantee(capsys, monkeypatch):
-    _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(SCENARIO))
+def test_the_table_shows_axes_errors_and_the_guarantee(capsys, typed):
+    _, out, _ = command(capsys, typed, ["run", "-"], json.dumps(SCENARIO))
     assert "budgets.epsilon" in out
     assert "±" in out
     assert "δ = 0.001" in out
 
 
-def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsys, monkeypatch):
+def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsys, typed):
     small = {
         **changed("axes", {"source.n_curves": [60, 80]}),
         "budgets": [{"epsilon": 1, "delta": 1e-6}],
     }
-    _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(small))
+    _, out, _ = command(capsys, typed, ["run", "-"], json.dumps(small))
     assert "δ is" not in out
     mixed = {**small, "axes": {"budgets.delta": [1e-6, 1e-4, 0.01]}}
-    _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(mixed))
+    _, out, _ = command(capsys, typed, ["run", "-"], json.dumps(mixed))
     wording.found("cells of all", out, 2, 3)
     wording.found("large above tenth", out, 1, 0.0167)
 
 
-def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, monkeypatch):
+def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, typed):
     few = {
         **SCENARIO,
         "mechanism": {"key": "adaptive_mean"},
@@ -239,7 +239,7 @@ def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, mo
         "budgets": [{"epsilon": 0.1}],
     }
     text, csv, as_json = (
-        command(capsys, monkeypatch, ["run", "-", *more], json.dumps(few))[1]
+        command(capsys, typed, ["run", "-", *more], json.dumps(few))[1]
         for more in ([], ["--csv"], ["--json"])
     )
     wording.found("none nothing published", text)
@@ -263,7 +263,7 @@ def test_a_scenario_of_the_guide_is_run_as_the_pages_run_it():
     assert scenario.from_json(text).run.is_study
 
 
-def test_numbers_of_other_data_sets_than_those_of_the_pages_are_told_as_such(capsys, monkeypatch):
+def test_numbers_of_other_data_sets_than_those_of_the_pages_are_told_as_such(capsys, typed):
     study = {
         **changed("axes", {}),
         "source": {
@@ -273,7 +273,7 @@ def test_numbers_of_other_data_sets_than_those_of_the_pages_are_told_as_such(cap
     }
     del study["repeats"], study["draws"]
     as_pages, of_its_own = (
-        command(capsys, monkeypatch, ["run", "-", *more], json.dumps(study))[1]
+        command(capsys, typed, ["run", "-", *more], json.dumps(study))[1]
         for more in ([], ["--repeats", "2"])
     )
     assert len(of_its_own.splitlines()) == len(as_pages.splitlines()) + 1
@@ -289,18 +289,16 @@ def test_numbers_of_other_data_sets_than_those_of_the_pages_are_told_as_such(cap
         (["run", "-", "--repeats", "0"], json.dumps(SCENARIO), "repeats"),
     ],
 )
-def test_errors_go_to_stderr_in_one_line_with_exit_code_two(
-    capsys, monkeypatch, arguments, text, words
-):
-    code, out, err = command(capsys, monkeypatch, arguments, text)
+def test_errors_go_to_stderr_in_one_line_with_exit_code_two(capsys, typed, arguments, text, words):
+    code, out, err = command(capsys, typed, arguments, text)
     assert code == 2
     assert out == ""
     assert words in err
     assert len(err.strip().splitlines()) == 1
 
 
-def test_list_describes_every_parameter(capsys, monkeypatch):
-    _, out, _ = command(capsys, monkeypatch, ["list", "--json"])
+def test_list_describes_every_parameter(capsys, typed):
+    _, out, _ = command(capsys, typed, ["list", "--json"])
     shelves = json.loads(out)
     assert {"sources", "mechanisms", "rates"} <= set(shelves)
     mean = next(m for m in shelves["mechanisms"] if m["key"] == "noisy_gradient_mean")
@@ -330,31 +328,29 @@ def test_anything_but_serial_processes_and_a_cluster_is_refused(description):
 # -- provenance, resuming and limits -----------------------------------------------------------
 
 
-def test_json_says_where_the_numbers_are_from_and_runs_again_to_the_same_digest(
-    capsys, monkeypatch
-):
-    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
+def test_json_says_where_the_numbers_are_from_and_runs_again_to_the_same_digest(capsys, typed):
+    _, out, _ = command(capsys, typed, ["run", "-", "--json"], json.dumps(SCENARIO))
     first = json.loads(out)
     origin = first["provenance"]
     assert (origin["engine"], origin["seed"], origin["executor"]) == (__version__, 1, "serial")
-    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(origin["scenario"]))
+    _, out, _ = command(capsys, typed, ["run", "-", "--json"], json.dumps(origin["scenario"]))
     again = json.loads(out)
     assert again["provenance"] == origin
     assert again["cells"] == first["cells"]
 
 
-def test_the_digest_names_the_question(capsys, monkeypatch):
+def test_the_digest_names_the_question(capsys, typed):
     digests = set()
     for plain in (SCENARIO, changed("seed", 2), changed("axes/source.n_curves", [60])):
-        _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(plain))
+        _, out, _ = command(capsys, typed, ["run", "-", "--json"], json.dumps(plain))
         digests.add(json.loads(out)["provenance"]["digest"])
     assert len(digests) == 3
 
 
-def test_csv_has_the_numbers_of_json_and_says_where_they_are_from(capsys, monkeypatch):
-    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
+def test_csv_has_the_numbers_of_json_and_says_where_they_are_from(capsys, typed):
+    _, out, _ = command(capsys, typed, ["run", "-", "--json"], json.dumps(SCENARIO))
     cells = json.loads(out)["cells"]
-    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--csv"], json.dumps(SCENARIO))
+    _, out, _ = command(capsys, typed, ["run", "-", "--csv"], json.dumps(SCENARIO))
     comments = [line for line in out.splitlines() if line.startswith("# ")]
     assert [line.split()[1] for line in comments] == [
         "engine",
@@ -371,10 +367,10 @@ def test_csv_has_the_numbers_of_json_and_says_where_they_are_from(capsys, monkey
     assert list(table["epsilon"]) == [cell["guarantee"][0]["epsilon"] for cell in cells]
 
 
-def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, monkeypatch):
+def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, typed):
     plain = changed("axes/source.n_curves", [40, 60])
     plain["mechanism"]["parameters"]["n_iterations"] = 50
-    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--csv"], json.dumps(plain))
+    _, out, _ = command(capsys, typed, ["run", "-", "--csv"], json.dumps(plain))
     table = pd.read_csv(io.StringIO(out), comment="#")
     assert "need at least" in table["error"][0] and table["squared_total_error_mean"].isna()[0]
     assert table["error"].isna()[1] and table["squared_total_error_mean"][1] > 0
@@ -390,10 +386,10 @@ def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, monkeypatch):
     ],
 )
 def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(
-    capsys, monkeypatch, arguments, words
+    capsys, monkeypatch, typed, arguments, words
 ):
     monkeypatch.setattr("engine.running.cluster._PATIENCE", 0.5)
-    code, out, err = command(capsys, monkeypatch, ["run", "-", *arguments], json.dumps(SCENARIO))
+    code, out, err = command(capsys, typed, ["run", "-", *arguments], json.dumps(SCENARIO))
     assert (code, out) == (2, "")
     assert words in err and len(err.strip().splitlines()) == 1
 
@@ -413,7 +409,7 @@ main(sys.argv[1:])
 
 
 @pytest.mark.slow
-def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, monkeypatch, tmp_path):
+def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, typed, tmp_path):
     plain = {**changed("axes/source.n_curves", list(range(100, 500, 10))), "repeats": 4}
     file, kept = tmp_path / "scenario.json", tmp_path / "kept"
     file.write_text(json.dumps(plain))
@@ -423,21 +419,14 @@ def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, monkeyp
     )
     assert killed.returncode == -signal.SIGKILL
     assert len(list(kept.glob("*.part"))) == 5
-    _, out, _ = command(capsys, monkeypatch, arguments)
-    assert (
-        json.loads(out)["cells"]
-        == json.loads(command(capsys, monkeypatch, arguments[:3])[1])["cells"]
-    )
+    _, out, _ = command(capsys, typed, arguments)
+    assert json.loads(out)["cells"] == json.loads(command(capsys, typed, arguments[:3])[1])["cells"]
     assert len(list(kept.glob("*.part"))) == 40
 
 
-def test_ctrl_c_stops_with_one_word(capsys, monkeypatch):
+def test_ctrl_c_stops_with_one_word(capsys, monkeypatch, typed):
     def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("engine.commands.run.run_sweep", interrupted)
-    assert command(capsys, monkeypatch, ["run", "-"], json.dumps(SCENARIO)) == (
-        130,
-        "",
-        "stopped\n",
-    )
+    assert command(capsys, typed, ["run", "-"], json.dumps(SCENARIO)) == (130, "", "stopped\n")

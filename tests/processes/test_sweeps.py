@@ -172,9 +172,12 @@ def test_a_recorded_failure_is_kept_too(tmp_path):
     assert first.failures == again.failures and "need at least" in first.failures[0]
 
 
+PART = run_block(WORK[0].recipe)
+
+
 def a_file(folder):
     kept, key = PartFiles(folder), digest(WORK[0].recipe)
-    kept[key] = run_block(WORK[0].recipe)
+    kept[key] = PART
     return kept, key, folder / f"{key}.part"
 
 
@@ -280,11 +283,15 @@ def changed(part, change):
         "no privacy",
     ],
 )
-def test_a_part_that_no_run_of_its_block_gives_is_computed_again_and_said(tmp_path, capsys, change):
+def test_a_part_that_no_run_of_its_block_gives_does_not_fit_it(tmp_path, change):
     kept, key, _ = a_file(tmp_path)
-    part = kept.get(key)
-    kept[key] = changed(part, change)
-    assert part.fits(WORK[0].recipe) and not kept.get(key).fits(WORK[0].recipe)
+    kept[key] = changed(PART, change)
+    assert PART.fits(WORK[0].recipe) and not kept.get(key).fits(WORK[0].recipe)
+
+
+def test_a_part_that_does_not_fit_its_block_is_computed_again_and_said(tmp_path, capsys):
+    kept, key, _ = a_file(tmp_path)
+    kept[key] = changed(PART, "a cell less")
     assert_expected(run_sweep(WORK, SerialExecutor(), kept))
     wording.found("fit run they", capsys.readouterr().err, 1)
     assert_expected(run_sweep(WORK, NoMore(), kept))
@@ -319,14 +326,20 @@ def rewritten(file, key, change):
         lambda part: part["errors"]["0"]["total_error"].update(bytes="!"),
     ],
 )
-def test_a_part_of_other_types_is_computed_again_and_said(tmp_path, capsys, change):
+def test_a_part_of_other_types_counts_as_missing_and_is_said(tmp_path, capsys, change):
     kept, key, file = a_file(tmp_path)
     rewritten(file, key, change)
     assert kept.get(key) is None
     said = capsys.readouterr().err
     assert file.name in said
     wording.found("damaged held computed", said)
+
+
+def test_a_damaged_part_is_computed_again(tmp_path):
+    kept, key, file = a_file(tmp_path)
+    rewritten(file, key, lambda part: [part])
     assert_expected(run_sweep(WORK, SerialExecutor(), kept))
+    assert kept.get(key) is not None
 
 
 def test_what_is_no_file_in_place_of_a_part_is_refused_in_words(tmp_path):

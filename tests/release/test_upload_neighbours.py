@@ -52,6 +52,7 @@ from tests.readings import (
     upload_of,
 )
 from tests.sentences import of_topic
+from tests.site_runs import noise_is
 
 wording = of_topic("upload")
 
@@ -88,8 +89,8 @@ def _frozen(monkeypatch):
         seed = zlib.crc32(f"{self.epsilon!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).integers(0, 20, np.shape(values)).astype(float)
 
-    for kind, sent in ((LatticeNoise, frozen), (CountNoise, frozen_counts)):
-        monkeypatch.setattr(kind, "__call__", sent)
+    noise_is(monkeypatch, LatticeNoise, frozen)
+    noise_is(monkeypatch, CountNoise, frozen_counts)
 
 
 def long_file():

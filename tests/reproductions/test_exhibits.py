@@ -339,11 +339,19 @@ def test_rows_that_were_cut_short_count_as_missing(tmp_path):
     assert again.submitted == 2
 
 
-def test_calls_end_when_the_time_is_up_and_what_is_done_stays(tmp_path):
-    rows = RowFiles(tmp_path)
+def test_no_call_begins_when_the_time_is_up(tmp_path):
+    executor = Counting()
     with pytest.raises(InputError) as refused:
-        calculated_by_calls(SerialExecutor(), rows, EffortLimits(minutes=1e-9))
+        calculated_by_calls(executor, RowFiles(tmp_path), EffortLimits(minutes=1e-9))
     assert refused.value.field == "limit-minutes" and "--resume" in refused.value.hint
+    assert executor.submitted == 0
+
+
+def test_the_rows_of_a_call_that_is_done_stay_when_the_run_ends(tmp_path):
+    exhibit = replace(small_exhibit(), work=lambda form: Work(calls=small_work(form).calls))
+    running = run(exhibit, "quick", SerialExecutor(), calculated=RowFiles(tmp_path))
+    next(running)
+    running.close()
     assert len(list(tmp_path.glob("*.rows"))) == 1
 
 

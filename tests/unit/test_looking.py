@@ -12,7 +12,7 @@ from engine.__main__ import main
 from engine.core.errors import InputError
 from engine.exports.looking import MARK, looked_at
 from engine.numerics.counts.cells import Counted
-from engine.uploads import batches, examples
+from engine.uploads import examples
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.people import read, read_frame
 from engine.uploads.proposal import propose
@@ -110,16 +110,18 @@ def test_the_reading_of_a_folder_is_proposed_from_its_first_lines(kind, tmp_path
     assert "2 files" in shown.err
 
 
-def test_only_the_beginning_of_a_large_file_is_looked_at(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("engine.commands.look.MAX_BYTES", 1000)
-    path = large.written(large.frame(n=60), tmp_path / "large.csv")
+def test_only_the_beginning_of_a_large_file_is_looked_at(tmp_path, capsys):
+    (tmp_path / "parts").mkdir()
+    large.written(large.frame(n=60), tmp_path / "parts" / "1.csv")
+    path = large.written(large.frame(n=60), tmp_path / "parts" / "0.csv")
+    lines = path.read_text().partition("\n")[2]
     with path.open("a") as file:
+        file.write(lines * (2**20 // len(lines)))
         file.write("a line of another kind\n")
-    monkeypatch.setattr(batches, "_FIRST", 2000)
-    assert main(["propose", str(path)]) == 0
+    assert main(["propose", str(path.parent)]) == 0
     assert json.loads(capsys.readouterr().out)["person"]["column"] == "id"
-    path.write_text("x" * 3000)
-    assert main(["propose", str(path)]) == 2
+    path.write_text("x" * 2**21)
+    assert main(["propose", str(path.parent)]) == 2
     assert "longer" in capsys.readouterr().err
 
 

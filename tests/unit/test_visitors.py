@@ -191,8 +191,7 @@ def test_a_file_that_is_taken_away_leaves_the_one_that_came_after_it(monkeypatch
             exists=lambda: True, instance=lambda: SimpleNamespace(uploaded_file_mgr=files)
         ),
     )
-    monkeypatch.setattr(
-        draft.st, "session_state", {"upload_held": SimpleNamespace(file_id="first")}
-    )
+    draft.st.session_state["upload_held"] = SimpleNamespace(file_id="first")
     draft.forget_file()
+    assert "upload_held" not in draft.st.session_state
     assert [file.file_id for file in files.get_files("a", ["first", "second"])] == ["second"]

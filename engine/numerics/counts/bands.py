@@ -40,7 +40,7 @@ class CurveLimits:
     drawn: Flags  # (…, K) of bool: which edges are drawn: the first few
     people: float
     # tuple of (…, K), optional: the lowest and the highest curve by when within their interval
-    # people are censored, which the counts do not tell; see `LifeTable.survival_extremes`
+    # people are censored, which the counts do not tell; see `LifeTable.of_early_censoring`
     extremes: tuple[Array, Array] | None = None
     # (…, K), optional: how many times as large standard errors are where all are censored early,
     # with fewer people at risk

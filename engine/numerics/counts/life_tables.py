@@ -121,15 +121,6 @@ class LifeTable:
         """If all are censored at its end and enter at its start."""
         return replace(self, unexposed=0.0)
 
-    @cached_property
-    def survival_extremes(self) -> tuple[Array, Array]:
-        """S if all are censored at the start of their interval, and at its end: (…, K) each.
-
-        The counts do not tell when within its interval a person was censored. Between these two
-        lies what the people of these counts would give, wherever that was; S takes the middle.
-        """
-        return self.of_early_censoring.survival, self.of_late_censoring.survival
-
     def survival_if_leavers_have(self, ratio: float) -> Array:
         """S if people who are censored have so many times the others' hazard from then on: (…, K).
 

@@ -34,7 +34,6 @@ from engine.topics.rates.answer import (
 from engine.topics.rates.by_trust import TrustLine
 from engine.topics.rates.check import ByEye
 
-QUANTITY = "Rate (constants dropped, log scale)"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _TRUST = {
     setting.mechanism: setting.label.removesuffix(", many numbers each") for setting in RateSetting

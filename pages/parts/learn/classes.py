@@ -21,7 +21,7 @@ def open_class(lesson: type[Lesson]) -> None:
         "guessed, and their guesses once you reveal. They are numbers without names, and "
         "forgotten when you end the class."
     )
-    if not classroom.page_for_others("learn"):
+    if not classroom.page_for_others("learn", st.context.url):
         _where_phones_go()
     if st.button(
         "Open the class",

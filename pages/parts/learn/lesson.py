@@ -108,7 +108,7 @@ class LessonView(View):
         token = links.encode(
             replace(settings.Settings(), lesson=self.lesson.key, seed=self.settings.seed)
         )
-        others = classroom.page_for_others("learn")
+        others = classroom.page_for_others("learn", st.context.url)
         return f"{others}?s={token}" if others else ""
 
     def strip(self) -> None:

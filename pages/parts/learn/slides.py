@@ -261,14 +261,14 @@ def _open_class(poll: Poll) -> None:
     try:
         st.session_state.classroom = CLASSROOMS.open(poll).code
         address = st.session_state.get(ADDRESS) or next(iter(addresses()), "")
-        if address and not page_for_others("learn"):
+        if address and not page_for_others("learn", st.context.url):
             DOOR.open(address)
     except InputError as problem:
         st.session_state.class_problem = problem
 
 
 def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
-    page = page_for_others("learn")
+    page = page_for_others("learn", st.context.url)
     link = f"{DOOR.url}/{classroom.code}" if DOOR.url else ""
     note = f"Scan the code or type the address. The class is **{classroom.code}**"
     if page or not link:

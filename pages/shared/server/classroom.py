@@ -20,8 +20,6 @@ from enum import IntEnum
 from itertools import count
 from urllib.parse import urlsplit
 
-import streamlit as st
-
 from engine.core.errors import InputError
 
 MAX_CLASSES, MAX_GUESSES, MAX_SECONDS = 20, 200, 3 * 3600.0
@@ -276,10 +274,10 @@ def checked_code(code: str) -> str:
 ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
 
 
-def page_for_others(page: str) -> str:
+def page_for_others(page: str, own: str | None) -> str:
     """Return the address of a page for other computers; "" if only this one reaches the server.
 
-    It comes from the environment, or else from the address in this visitor's own browser.
+    It comes from the environment, or else from `own`, the address in this visitor's browser.
     """
     stated = os.environ.get(ADDRESS_NAME, "")
     if stated:
@@ -289,7 +287,7 @@ def page_for_others(page: str) -> str:
                 f"server; got {stated!r}."
             )
         return f"{stated.rstrip('/')}/{page}"
-    parts = urlsplit(st.context.url or "")
+    parts = urlsplit(own or "")
     if not parts.hostname or is_loopback(parts.hostname):
         return ""
     folder = parts.path.rstrip("/").rpartition("/")[0]
