@@ -118,10 +118,12 @@ class Cells:
         step = max(1, _BLOCK // repeats)
         for first in range(0, len(server), step):
             some = slice(first, first + step)
-            of_some, seen_without = (
-                None if values is None else values[:, some] for values in (group, without)
+            cell = self.of_rows(
+                time[:, some],
+                status[:, some],
+                None if group is None else group[:, some],
+                None if without is None else without[:, some],
             )
-            cell = self.of_rows(time[:, some], status[:, some], of_some, seen_without)
             cell = cell + size * server[some] + of_repeat
             counts += np.bincount(cell.ravel(), minlength=len(counts))
         return counts.reshape(repeats, n_servers, self.n_groups, self.size).astype(float)
