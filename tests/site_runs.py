@@ -84,6 +84,13 @@ EVENTS = {
     ),
     "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"},
 }
+VISITS = {
+    "reading": _reading(
+        ["free", "found"], {"rows": True}, time={"name": "found"}, without={"name": "free"}
+    ),
+    "facts": EVENTS["facts"],
+    "edges": [0, 250, 500, 750, 1000],
+}
 STRATA = {**EVENTS, "group_weights": [0.3, 0.7]}
 LATE = {
     "reading": _reading(
@@ -131,6 +138,15 @@ def events_csv(seed, n):
         strict=True,
     )
     return "days,end,arm\n" + "".join(f"{day:.2f},{end},{arm}\n" for day, end, arm in rows)
+
+
+def visits_csv(seed, n):
+    """People who are seen at four visits, of whom a third are never found with the event."""
+    rng = np.random.default_rng(seed)
+    last = rng.integers(0, 4, n)
+    found = [f"{250 * (k + 1)}" if rng.random() < 2 / 3 else "" for k in last]
+    rows = zip(250 * last, found, strict=True)
+    return "free,found\n" + "".join(f"{free},{first}\n" for free, first in rows)
 
 
 def late_csv(seed, n):
@@ -228,6 +244,8 @@ def files_of(study):
     make = (
         late_csv
         if "entry" in columns
+        else visits_csv
+        if "without" in columns
         else events_csv
         if "status" in columns
         else records_csv

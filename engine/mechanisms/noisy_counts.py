@@ -161,9 +161,10 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
 
     *Visits* (interval censoring). Where everybody is seen at the same K public visits, of which
     some are missed, a person is (last visit without the event, first visit with it): one of
-    (K + 1)(K + 2)/2 cells of one table, by that row alone. What is no number is the start, or no
-    visit with the event; if the two contradict each other the visit with the event counts. The
-    bound is 2, and everybody has the whole ε. Cells grow like K², so there are at most ten visits.
+    (K + 1)(K + 2)/2 cells of one table, by that row alone. A time is that of the nearest visit;
+    what is no number is the start, or no visit with the event. If the two contradict each other the
+    visit with the event counts. The bound is 2, and everybody has the whole ε. Cells grow like K²,
+    so there are at most ten visits.
 
     *Limits.* Bands suppose that censoring, late entry and missed visits are independent of events,
     as ordinary ones do.

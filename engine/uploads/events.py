@@ -36,6 +36,7 @@ from engine.uploads.source import UploadedData
 from engine.uploads.traces import pieces, traces_of
 
 OR = " or "  # between the texts of a label, which are one cause
+_NEAR = 0.1  # of the smallest gap between visits, within which a time is at a visit
 _UNKNOWN = -1  # a status that is no stated code
 
 
@@ -281,6 +282,8 @@ class UploadEvents(UploadedData[EventData]):
         """List the times that count at an end of the stated range; for their holder alone."""
         below, beyond = self.moved
         facts = self.declared
+        if self.events.without is not None:
+            return self._remarks_on_visits()
         of_outcomes = self.events.counted is Counted.OUTCOMES
         codes = remarks_on_codes(
             self.events.time,
@@ -309,6 +312,18 @@ class UploadEvents(UploadedData[EventData]):
             )
             if count
         ]
+
+    def _remarks_on_visits(self) -> list[str]:
+        """Count recorded times that are at no stated visit."""
+        assert self.events.without is not None
+        times = np.concatenate([self.events.time, self.events.without])
+        edges = np.asarray(self.declared.edges)
+        far = np.abs(times[:, None] - edges).min(axis=1) > _NEAR * np.diff(edges).min()
+        n = int(far.sum())
+        return [
+            f"{counted(n, 'recorded time')} not at a stated visit: each counts as the nearest one, "
+            "and the curve is shifted if many are far from it."
+        ] * bool(n)
 
     def serves(self, task: str) -> bool:
         """True if the file holds what the task needs; incidences need several events.

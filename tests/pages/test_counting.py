@@ -83,6 +83,13 @@ def test_the_drawer_has_the_counts_the_coverage_and_the_planner(detail, said):
         )  # two groups, five intervals of two outcomes, and the end
 
 
+def test_people_seen_at_visits_have_a_cell_for_every_two_of_them():
+    at = page("a-event_times~a.visits-6~open-counting_table")
+    assert not at.error
+    wording.found("missed visits", text(at))
+    assert len(at.dataframe[0].value) == 28
+
+
 @pytest.mark.parametrize(
     "tab", all_but(("theory", "papers"), ("compare", "theory", "verify", "papers"))
 )

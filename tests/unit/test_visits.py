@@ -45,8 +45,12 @@ def released(source, epsilon=1.0, seed=1, repeats=1):
         (24, NAN, (3, 4)),
         (NAN, NAN, (0, 4)),
         (NAN, 12, (0, 2)),
-        (7, 11, (1, 2)),  # between visits: as wide as what is known
-        (5.9, 12.1, (0, 3)),
+        (7, 11, (1, 2)),  # the nearest visits
+        (5.9, 12.1, (1, 2)),
+        (0.1 + 0.2 + 5.7, 12 - 1e-9, (1, 2)),
+        (2, 2.5, (0, 1)),
+        (24, 29.9, (2, 3)),
+        (24, 30, (3, 4)),
         (12, 6, (0, 1)),  # the visit with the event counts
         (6, 6, (0, 1)),
         (99, 99, (3, 4)),
@@ -58,6 +62,18 @@ def test_a_row_is_in_one_cell_by_its_two_visits_whatever_they_hold(without, firs
     cells = VisitCells(EDGES)
     places = cells.of_rows(np.array([first]), np.array([7]), without=np.array([without]))
     assert tuple(cells.visits[places[0]]) == cell
+
+
+@pytest.mark.parametrize("follow_up", [1.0, 5.0, 0.7])
+def test_a_visit_is_the_same_one_in_every_unit(follow_up):
+    """Visits at k/6 of the follow-up are edges but for rounding."""
+    years = replace(SIX, follow_up=follow_up)
+    data, same = (each.draw(1, generator(4, 0, 0)) for each in (SIX, years))
+    counts = [
+        VisitCells(each.facts.edges).of_rows(each.time, each.status, without=each.without)
+        for each in (data, same)
+    ]
+    assert (counts[0] == counts[1]).all()
 
 
 @pytest.mark.parametrize(("k", "size"), [(1, 3), (6, 28), (10, 66)])
@@ -248,3 +264,9 @@ def test_questions_to_a_table_of_visits_send_no_message():
         (curve,) = survival_curves(table)
         assert curve.median is not None and curve.mean is not None
     assert not messages
+
+
+def test_the_holder_hears_of_times_that_are_at_no_stated_visit():
+    assert not read().remarks()
+    (remark,) = read(table=TABLE.assign(found=[12, 7, None, 9])).remarks()
+    assert remark.startswith("2 recorded times")

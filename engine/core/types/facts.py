@@ -496,8 +496,8 @@ class EventFacts(PublicFacts):
             raise InputError(
                 "People who are seen at visits need the public times of the visits.",
                 field="edges",
-                hint="State the start and the planned times, such as 0, 6, 12, 24. Where everybody "
-                "has times of their own, state intervals that hold one visit of each.",
+                hint="State the start and the planned times, such as 0, 6, 12, 24. A recorded time "
+                "counts as the nearest of them.",
             )
         if len(self.edges) - 1 > MAX_VISITS:
             raise InputError(

@@ -191,14 +191,18 @@ class VisitCells(Cells):
     ) -> NDArray[np.int64]:
         """The cell of every row, group after group; the status is not looked at.
 
-        The first visit with the event is the first one at or after `time`, none if that is no
-        number; the last without it the last one at or before `without`, the start if that is no
-        number. Where these contradict each other the first visit with the event counts.
+        Both times are those of the nearest visit, so that one visit is not two by rounding. There
+        is no visit with the event where `time` is no number, or half a gap or more beyond the last;
+        the last one without it is the start where `without` is no number. Where the two contradict
+        each other the visit with the event counts.
         """
-        visits, n = np.asarray(self.edges[1:]), self.n_intervals
-        first = 1 + np.searchsorted(visits, np.where(np.isnan(time), np.inf, time))
+        edges, n = np.asarray(self.edges), self.n_intervals
+        middles = (edges[1:] + edges[:-1]) / 2
+        beyond = edges[-1] + (edges[-1] - edges[-2]) / 2
+        first = np.clip(np.searchsorted(middles, time, side="right"), 1, n)
+        first = np.where(np.isnan(time) | (time >= beyond), n + 1, first)
         known = np.full(np.shape(time), np.nan) if without is None else without
-        last = np.searchsorted(visits, np.where(np.isnan(known), -np.inf, known), side="right")
+        last = np.searchsorted(middles, np.where(np.isnan(known), -np.inf, known), side="right")
         last = np.minimum(last, first - 1)
         return self._of_groups(last * (n + 1) - last * (last - 1) // 2 + first - last - 1, group)
 
