@@ -45,7 +45,6 @@ def sentences_of(at):
                 yield sentence.strip()
 
 
-@pytest.mark.usefixtures("every_gain")
 def test_no_sentence_on_screen_has_a_banned_phrase(sentences):
     found = [
         (place, words)
