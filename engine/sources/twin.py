@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -156,7 +157,7 @@ class Twin(Source[CurveData], SimulatedTwin):
     def of_few(self) -> Twin:
         return self if self.is_skewed else replace(self, is_of_few=True)
 
-    @property
+    @cached_property
     def truth(self) -> Truth:
         return Truth.of(self._mean_within_bounds)
 

@@ -9,6 +9,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 
+from pages.shared.cards import better
 from pages.shared.server.jobs import jobs
 from pages.shared.state import run
 from tests.conftest import fewer_data_sets
@@ -41,6 +42,21 @@ def _scripts_are_compiled_once() -> Iterator[None]:
 def _few_data_sets() -> Iterator[None]:
     """For the fixtures of whole files as well: pages keep what was computed."""
     yield from fewer_data_sets(VERY_FEW_DATA_SETS)
+
+
+@pytest.fixture(autouse=True)
+def _first_gain(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Lists of what would help compute one gain, but where a test asks for `every_gain`."""
+    usual = better.show
+    with pytest.MonkeyPatch.context() as patch:
+        if "every_gain" not in request.fixturenames:
+            patch.setattr(better, "show", lambda changes, *more: usual(changes[:1], *more))
+        yield
+
+
+@pytest.fixture
+def every_gain() -> None:
+    """Lists of what would help are whole; see `_first_gain`."""
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from tests import files
 from tests.pages.opening import open_page, upload_of
 from tests.pages.reading import components, error_in_lab, typed, warnings, words
 
-pytestmark = pytest.mark.usefixtures("few_data_sets")
+pytestmark = pytest.mark.usefixtures("few_data_sets", "every_gain")
 
 
 @pytest.fixture(autouse=True)

@@ -150,6 +150,7 @@ def test_a_method_without_a_law_says_how_many_devices_are_simulated():
     )
 
 
+@pytest.mark.usefixtures("every_gain")
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
     wording.found("up reaches target", at.error[0].value, 10)
@@ -256,6 +257,7 @@ def test_a_kind_of_trust_that_the_server_gave_up_is_tried_again_on_a_press():
     assert "ε = " in at.segmented_control(key="w_noise").options[1]
 
 
+@pytest.mark.usefixtures("every_gain")
 def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_that_reaches_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-240~c.n_servers-12~target-0.09")
     first = at.button(key="better_0")

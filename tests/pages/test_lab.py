@@ -105,6 +105,7 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     assert f"{error:.3g}" in words(at)
 
 
+@pytest.mark.usefixtures("every_gain")
 def test_the_heading_and_the_list_state_what_a_change_gains_by_one_number():
     at = visit("lab", _SMALL)
     now = at.session_state.settings
