@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from tests.benchmark import kernels, peers, plain_means, record, sizes
+from tests.benchmark import from_files, kernels, peers, plain_means, record, sizes
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt(3) numbers them
 
@@ -32,7 +32,7 @@ def keep_freed_memory() -> None:
 
 def measured() -> list[record.Row]:
     """All rows, measured now."""
-    return [*kernels.rows(), *sizes.rows(), *plain_means.rows(), *peers.rows()]
+    return [*kernels.rows(), *sizes.rows(), *from_files.rows(), *plain_means.rows(), *peers.rows()]
 
 
 def main(

@@ -1,5 +1,6 @@
 """Cost and replay look at sizes: two people of a site who count as all of it show what is sent."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -128,3 +129,23 @@ def test_two_people_count_as_all_at_one_server_as_well():
     few = curves(COMMON).few()
     assert few.sizes == curves(COMMON).sizes
     assert few.pooled().sizes == curves(COMMON).pooled().sizes
+
+
+def highest_of_counts(n):
+    """The most memory that cost, counting and replay of n people take beside their data."""
+    mechanism = mechanisms.build("noisy_counts", {})
+    data = EventData(np.zeros((1, n)), np.zeros((1, n), int), np.zeros(n, int), OUTCOMES)
+    tracemalloc.start()
+    try:
+        cost = certified.release_cost(data, mechanism, Budget(1.0))
+        _, stored = certified.hardened(data, mechanism, cost)
+        certified.replayed(certified.rehearsal_data(data, mechanism), mechanism, cost, stored)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_cost_counting_and_replay_take_no_memory_that_grows_with_the_people():
+    highest_of_counts(200_000)  # what is kept once
+    few, many = highest_of_counts(500_000), highest_of_counts(1_500_000)
+    assert many - few < 1_500_000  # one column of the further people has 8 MB

@@ -156,11 +156,10 @@ def test_a_kill_within_reading_or_a_round_changes_no_bit(kind, instants, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind, step", [(curves, 4), (outcomes, 1)])
-def test_sixty_kills_within_reading_and_rounds_change_no_bit(kind, step, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind, step, n", [(curves, 3, 60), (outcomes, 1, 50)])
+def test_kills_throughout_reading_and_rounds_change_no_bit(kind, step, n, tmp_path, monkeypatch):
     silence(monkeypatch)
     read = kind(tmp_path)
     want = sent(read(), Ledger(tmp_path / "whole", tmp_path / "w"))
-    assert (
-        check_kills(read, tmp_path, range(1, 60 * step + 1, step), (*WITHIN, *ROUNDS), want) >= 60
-    )
+    instants = range(1, 1000, step)  # until one is not reached
+    assert check_kills(read, tmp_path, instants, (*WITHIN, *ROUNDS), want) >= n

@@ -1,6 +1,8 @@
 """Releases of any size: the same from many files in little memory as from one in memory."""
 
 import dataclasses
+import errno
+import io
 import json
 
 import numpy as np
@@ -15,6 +17,7 @@ from engine.noise.hardened import LatticeNoise
 from engine.release import certified
 from engine.release.ledger import Ledger
 from engine.release.people import RecordHashes
+from engine.uploads import buckets, scratch, stored_table
 from engine.uploads.scratch import Resources
 from engine.uploads.stored_curves import StoredCurves
 from engine.uploads.stored_table import StoredTable
@@ -247,6 +250,34 @@ def test_too_little_room_is_seen_before_anything_is_read(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="scratch folder") as refusal:
         large.asked(large.plain(["a.csv", "b.csv"]), tmp_path, Resources(10_000, tmp_path))
     assert "--scratch" in refusal.value.hint
+
+
+class Full(io.BytesIO):
+    """A file on a disk that is full once it holds something."""
+
+    def write(self, content):
+        if self.tell():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(content)
+
+
+@pytest.mark.parametrize("owner", [buckets, stored_table])
+def test_a_disk_that_fills_up_while_rows_or_curves_are_kept_is_told(owner, tmp_path, monkeypatch):
+    class Resources(scratch.Resources):
+        def file(self, memory):
+            return Full()
+
+    if owner is buckets:
+        monkeypatch.setattr(scratch.Resources, "file", Resources.file)
+    else:
+        kept = scratch.Arrays
+
+        def arrays(resources, memory):
+            return kept(Resources(resources.memory, resources.folder), memory)
+
+        monkeypatch.setattr(stored_table, "Arrays", arrays)
+    with pytest.raises(InputError, match="scratch folder is full"):
+        in_files(large.frame(), tmp_path, [1, 1], ["csv", "gz"])
 
 
 # -- on the command line ---------------------------------------------------------------------------

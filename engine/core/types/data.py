@@ -769,8 +769,10 @@ class EventData(Records):
 
     @cached_property
     def sizes(self) -> Sizes:
-        people = tuple(int(k) for k in np.bincount(self.server))
-        return self.counts_as or Sizes(people, self.n_curves, 1)
+        if self.counts_as is not None or not self.n_curves:
+            return self.counts_as or Sizes((), 0, 1)
+        starts = np.searchsorted(self.server, np.arange(int(self.server[-1]) + 2))  # it is sorted
+        return Sizes(tuple(np.diff(starts).tolist()), self.n_curves, 1)
 
     @classmethod
     def few_of_sizes(

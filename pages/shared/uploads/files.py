@@ -26,8 +26,8 @@ from pages.shared.uploads import draft
 Made = TypeVar("Made")
 _EXAMPLE = "example.csv"
 _LARGER = (
-    f"CSV, Excel, Parquet or Arrow, also compressed, up to {MAX_BYTES // 1_000_000} MB. Of a larger "
-    "table bring some rows, with all columns, and save the settings that the last step of "
+    f"CSV, Excel, Parquet or Arrow, also compressed, up to {MAX_BYTES // 1_000_000} MB. For a larger "
+    "table bring some of its rows, with all columns, and save the settings that the last step of "
     "*Publish* offers; nothing is charged. Then name the table, or a folder, as “file” in them, and "
     "type on this machine: `python -m engine release settings.json`. It reads any size in little "
     "memory."
