@@ -216,7 +216,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         return deviations_of_site(self.data, s, _Regressed(curves, to), is_common=False)
 
     def _blocks(self, n_plans: int, sizes: Collection[int]) -> Iterator[slice]:
-        """Cut the repeats so that the arrays of one block stay small: those of all sizes together."""
+        """Cut the repeats so that the arrays of one block, of all sizes together, stay small."""
         of_law = (n_plans * self.draws + 1) * 400 * self.n_functions
         of_curves = sum(size**2 for size in sizes) * self.sizes.n_curves
         step = max(1, min(_BLOCK // of_law, _MAX // of_curves))
