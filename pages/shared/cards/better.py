@@ -51,8 +51,9 @@ def show(
         answers = ((changes[k], measured.value(answer)) for k, answer in known.items())
         found = best(answers, measured.quantity, measured.now, measured.unit)
         entries = [*found, *at_once][:MOST]
-        _entries(entries, task)
-        _keep_place(len(entries), more_come)
+        n_before = st.session_state.get("better_entries", MOST)
+        st.session_state.better_entries = n_before if more_come else len(entries)
+        _entries(entries, task, n_before - len(entries) if more_come else 0)
 
     timed.one_by_one(measured.compute, calls, draw)
 
@@ -92,8 +93,12 @@ def _of_a_mean(view: ReleaseView, error: float) -> tuple[Sequence[Change], Measu
     )
 
 
-def _entries(found: Sequence[Better], task: str) -> None:
-    if not found:
+_ROW = 54  # pixels, about
+
+
+def _entries(found: Sequence[Better], task: str, n_to_come: int) -> None:
+    """Draw the entries, and below them the places of those to come."""
+    if not found and n_to_come <= 0:
         return
     with st.container(key="better"):
         st.markdown(f"**{TITLE}**")
@@ -105,18 +110,8 @@ def _entries(found: Sequence[Better], task: str) -> None:
                 with layout.user_errors():
                     apply(entry, task)
                     st.rerun()
-
-
-_HEAD, _ROW = 40, 70  # pixels, about
-
-
-def _keep_place(n_entries: int, more_come: bool) -> None:
-    """Reserve the height of the last list until all entries of this one are known."""
-    missing = st.session_state.get("better_entries", MOST) - n_entries
-    if not more_come:
-        st.session_state.better_entries = n_entries
-    elif missing > 0:
-        st.skeleton(height=missing * _ROW + (0 if n_entries else _HEAD))
+        for _ in range(n_to_come):
+            st.skeleton(height=_ROW)
 
 
 _SETTINGS = {"target": "target_distance", "confidence": "confidence", "noise": "noise_place"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -174,7 +174,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             return
         values = _in_unit_scale(self.scale, data)
         moments = curve_moments(data.times, values, data.counts, self.basis.first(max(sizes)))
-        for repeats in self._blocks(max(map(len, kinds)), max(sizes)):
+        for repeats in self._blocks(max(map(len, kinds)), sizes):
             of_sizes = dict(
                 weighted_within_curves(moments.repeats(repeats), data.counts, sizes, design)
             )
@@ -215,10 +215,10 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         curves = CurvesInScale(scale, basis, design, None, self.is_single)
         return deviations_of_site(self.data, s, _Regressed(curves, to), is_common=False)
 
-    def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:
-        """Cut the repeats so that the arrays of one block stay small."""
+    def _blocks(self, n_plans: int, sizes: Collection[int]) -> Iterator[slice]:
+        """Cut the repeats so that the arrays of one block, of all sizes together, stay small."""
         of_law = (n_plans * self.draws + 1) * 400 * self.n_functions
-        of_curves = size**2 * self.sizes.n_curves
+        of_curves = sum(size**2 for size in sizes) * self.sizes.n_curves
         step = max(1, min(_BLOCK // of_law, _MAX // of_curves))
         for first in range(0, self.n_repeats, step):
             yield slice(first, min(first + step, self.n_repeats))
