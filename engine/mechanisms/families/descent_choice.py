@@ -105,7 +105,7 @@ class ChosenCount(NoisyGradient):
     selection_share: float = param(
         0.2,
         "Share of the budget for the choice",
-        "Of μ², and only where the choice is paid.",
+        "A share of μ², where the choice is paid.",
         low=0.01,
         high=0.9,
         earlier=0.2,
