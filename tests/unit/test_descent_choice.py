@@ -69,11 +69,12 @@ def test_a_person_who_scores_moves_comparisons_as_far_as_the_noise_allows_and_no
     trained, ends = split_at(time, data.facts), data.facts.value_half_width
     mu = math.sqrt(PAID.selection_share) * accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)
     worst = 0.0
-    for values in (-ends, 1e9, np.nan):
+    for values, when in ((-ends, time), (1e9, time), (np.nan, time), (ends, np.nan)):
         moved = [
-            PAID.comparisons(with_values(data, 1, each, time), trained, 1)
-            for each in (ends, values)
+            PAID.comparisons(with_values(data, 1, *each), trained, 1)
+            for each in ((ends, time), (values, when))
         ]
+        assert np.isfinite(moved).all()
         worst = max(worst, float(np.linalg.norm(moved[0] - moved[1])) / plan.noise_scale)
     assert 0.999 * mu <= worst <= mu * (1 + 1e-9)
 

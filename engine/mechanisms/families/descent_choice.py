@@ -105,7 +105,7 @@ class ChosenCount(NoisyGradient):
     selection_share: float = param(
         0.2,
         "Share of the budget for the choice",
-        "Of μ², and only where the choice is paid.",
+        "A share of μ², where the choice is paid.",
         low=0.01,
         high=0.9,
         earlier=0.2,
@@ -312,7 +312,9 @@ _FIELDS = ("size", "n_functions", "rounds", "batch_sizes", "scales", "weights", 
 
 
 def clipped(vectors: Array) -> Array:
-    """Scale every row (people, k) to norm `CLIP` at most."""
+    """Scale every row (people, k) to norm `CLIP` at most; one that is not finite becomes zero."""
+    is_finite = np.isfinite(vectors).all(axis=1, keepdims=True)
+    vectors = np.where(is_finite, vectors, 0.0)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors * np.minimum(1.0, CLIP / np.maximum(norms, CLIP)))
 
