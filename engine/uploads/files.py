@@ -130,14 +130,14 @@ def _texts(stated: object) -> list[str]:
         raise InputError(
             "“file” must be the name of a file.",
             field="file",
-            hint="Or of a folder, a pattern such as meters/*.parquet, or a list of these.",
+            hint="A folder, a pattern such as meters/*.parquet, or a list of these will do, too.",
         )
     return [*texts]
 
 
 def _named(text: str, folder: Path) -> list[TableFile]:
     path = folder / text
-    if path.is_dir():
+    if os.path.isdir(path):
         inside = sorted(
             each
             for each in path.rglob("*")
@@ -148,7 +148,7 @@ def _named(text: str, folder: Path) -> list[TableFile]:
                 f"The folder {called(text)} has no files.", field="file", hint="Check its name."
             )
         return [_found(each, _partition(each.relative_to(path))) for each in inside]
-    if any(mark in text for mark in _ASKED) and not path.exists():
+    if any(mark in text for mark in _ASKED) and not os.path.exists(path):
         names = sorted(glob.glob(str(path), recursive=True))
         inside = [Path(name) for name in names if not os.path.isdir(name)]
         if not inside:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import base64
 import json
+import multiprocessing
 import os
+import resource
 import sqlite3
 import stat
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -20,16 +21,24 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.__main__ import main
+from engine.uploads import bounded
+from pages.shared.state import links
 from tests import files
 from tests.hostile.workbooks import WORKBOOKS
 from tests.waiting import PATIENCE
 
 SEED = 20
+_STARTED = multiprocessing.get_context("forkserver")
+_STARTED.set_forkserver_preload([__name__])
 ROOT = Path(__file__).parents[2]
 SECRET = b"73731.25"  # a reading, in every table that has readings
 SECRET_ID = b"Zaphodella"
 _HEADER = b"id,time,value\n"
 _ROW = SECRET_ID + b",1," + SECRET + b"\n"
+DATA = _HEADER + b"".join(
+    b"%s%d,%d,%d\n" % (SECRET_ID, k, age, 80 + age) for k in range(20) for age in range(3, 9)
+)
 MAX = 19_900_000  # bytes, just below the limit of a file
 DEEP = 100_000
 MAX_MEGABYTES = (
@@ -45,10 +54,15 @@ FACTS = {
     "design": {"law": "even"},
     "observations_per_curve": 6,
 }
+READING = {
+    "frame": {"header": ["id", "time", "value"], "separator": ",", "encoding": "utf-8"},
+    "person": {"column": "id", "list": "a register"},
+    "columns": {"time": {"name": "time"}, "value": {"name": "value"}},
+}
 REQUEST = {
     "version": 1,
     "name": "growth",
-    "data": {"file": "data", "facts": FACTS},
+    "data": {"file": "data", "reading": READING, "facts": FACTS},
     "mechanism": {"key": "bernstein", "parameters": {}},
     "budgets": [{"epsilon": 2.0}],
 }
@@ -80,6 +94,26 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.door}: {self.name}"
+
+
+def in_order() -> list[Case]:
+    """The request and the scenario from which the others are made: nothing is wrong with them."""
+    return [
+        Case(
+            "request",
+            "in order",
+            ("release", "input.json", "--ledger", "ledger"),
+            {"input.json": lambda: json.dumps(REQUEST).encode(), "data": lambda: DATA},
+            (0,),
+        ),
+        Case(
+            "scenario",
+            "in order",
+            ("run", "input.json"),
+            {"input.json": lambda: json.dumps(SCENARIO).encode()},
+            (0,),
+        ),
+    ]
 
 
 def cases(seed: int = SEED) -> list[Case]:
@@ -210,17 +244,25 @@ def _texts(rng: np.random.Generator) -> dict[str, tuple[Callable[[], bytes], boo
 
 
 def _files(rng: np.random.Generator) -> list[Case]:
+    """Each file by a reading, which refuses it, and by those who look and propose one."""
     made = {**_texts(rng), **{f"workbook, {name}": pair for name, pair in WORKBOOKS.items()}}
     request = json.dumps(REQUEST).encode()
+    commands = {
+        "release": ("release", "request.json", "--ledger", "ledger"),
+        "look": ("look", "data", "-o", "picture.svg"),
+        "propose": ("propose", "data", "-o", "reading.json"),
+    }
     return [
         Case(
             "file",
-            name,
-            ("release", "request.json", "--ledger", "ledger"),
+            f"{command} {name}",
+            words,
             {"request.json": lambda: request, "data": make},
-            is_heavy=is_heavy,
+            (2,) if command == "release" else (0, 2),
+            is_heavy,
         )
         for name, (make, is_heavy) in made.items()
+        for command, words in commands.items()
     ]
 
 
@@ -387,6 +429,7 @@ def _requests(rng: np.random.Generator) -> list[Case]:
     made = {
         f"request that is {name}": text for name, text in list(_broken_json(REQUEST).items())[::2]
     }
+    may_be_right = set[str]()
     paths = [
         ("name",),
         ("data",),
@@ -401,13 +444,23 @@ def _requests(rng: np.random.Generator) -> list[Case]:
         ("mechanism",),
         ("budgets",),
         ("budgets", 0, "epsilon"),
-        ("data", "columns"),
-        ("data", "several"),
+        ("data", "reading"),
+        ("data", "reading", "frame"),
+        ("data", "reading", "frame", "header"),
+        ("data", "reading", "frame", "separator"),
+        ("data", "reading", "person"),
+        ("data", "reading", "person", "column"),
+        ("data", "reading", "columns"),
+        ("data", "reading", "columns", "value", "unit"),
+        ("data", "reading", "paired"),
         ("source",),
     ]
     for path in paths:
         for k in rng.choice(len(_VALUES), 3, replace=False):
-            made[f"{'.'.join(map(str, path))} = value {k}"] = _changed(REQUEST, path, _VALUES[k])
+            name = f"{'.'.join(map(str, path))} = value {k}"
+            made[name] = _changed(REQUEST, path, _VALUES[k])
+            if isinstance(_VALUES[k], str):  # which a name, a source or a unit may be
+                may_be_right.add(name)
     for name, file in {
         "a device": "/dev/zero",
         "memory": "/proc/self/mem",
@@ -424,29 +477,30 @@ def _requests(rng: np.random.Generator) -> list[Case]:
         made[f"file: {name}"] = _changed(REQUEST, ("data", "file"), file)
     for name, columns in {
         "a number": {"time": 3},
-        "a list": {"id": ["id"]},
+        "a list": {"time": [{"name": "time"}]},
         "covariates that are a word": {"covariates": "time"},
-        "a column twice": {"time": "id", "value": "id"},
+        "a column twice": {"time": {"name": "id"}, "value": {"name": "id"}},
         "none": {"time": None},
+        "no such column": {"time": {"name": "time"}, "value": {"name": "height"}},
         "an object": {"server": {"a": 1}},
-        "a name that is long": {"value": "v" * 99_999},
+        "a kind that is none": {"value": {"name": "value", "kind": "\x1b[31m"}},
+        "words that are none": {"value": {"name": "value", "words": {SECRET.decode(): [1]}}},
+        "a name that is long": {"value": {"name": "v" * 99_999}},
     }.items():
-        made[f"columns: {name}"] = _changed(REQUEST, ("data", "columns"), columns)
+        made[f"columns: {name}"] = _changed(REQUEST, ("data", "reading", "columns"), columns)
     made["a hundred thousand budgets"] = _changed(
         REQUEST, ("budgets",), [{"epsilon": 1.0}] * 100_000
     )
     made["a million coefficients"] = _changed(
         REQUEST, ("mechanism", "parameters"), {"degree": 10**6}
     )
-    data = _HEADER + b"".join(
-        b"%s%d,%d,%d\n" % (SECRET_ID, k, age, 80 + age) for k in range(20) for age in range(3, 9)
-    )
     return [
         Case(
             "request",
             name,
             ("release", "input.json", "--ledger", "ledger"),
-            {"input.json": lambda t=text: t, "data": lambda: data},
+            {"input.json": lambda t=text: t, "data": lambda: DATA},
+            (0, 2) if name in may_be_right else (2,),
         )
         for name, text in made.items()
     ] + [
@@ -456,7 +510,7 @@ def _requests(rng: np.random.Generator) -> list[Case]:
             ("release", "input.json", "--ledger", "ledger", "--yes"),
             {
                 "input.json": lambda: json.dumps(REQUEST).encode(),
-                "data": lambda: data,
+                "data": lambda: DATA,
                 "ledger": lambda t=text: _database(t),
             },
         )
@@ -664,60 +718,49 @@ def prepared(case: Case, folder: Path) -> None:
 
 
 def run(case: Case, folder: Path) -> Ran:
-    """Run a case in a process of its own, which has a minute of processor time and 3 GB."""
+    """Run a case in a process of its own, forked from one that has loaded the engine alone."""
     prepared(case, folder)
-    command = [sys.executable, "-m", "tests.hostile.corpus", case.door]
-    (folder / "words").write_text(json.dumps(case.arguments))
-    (folder / "stdin").write_bytes(b"" if case.stdin is None else case.stdin())
-    start = os.times()
-    with (folder / "stdin").open("rb") as stdin, (folder / "output").open("wb+") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=stdin,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+    with tempfile.TemporaryDirectory() as name:
+        stdin, output = Path(name, "stdin"), Path(name, "output")
+        stdin.write_bytes(b"" if case.stdin is None else case.stdin())
+        process = _STARTED.Process(
+            target=_live, args=(case.door, case.arguments, folder, stdin, output)
         )
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        output.seek(0)
-        text = output.read().decode(errors="replace")
-    end, usage = (
-        os.times(),
-        text.rpartition("\nUSAGE "),
-    )  # what follows it is a fault of this script
-    spent = end.children_user + end.children_system - start.children_user - start.children_system
-    memory, _, fault = usage[2].partition("\n")
-    return Ran(process.returncode, usage[0] + fault, spent, float(memory or 0))
+        process.start()
+        process.join(PATIENCE)
+        process.kill()
+        process.join()
+        *said, usage = output.read_text(errors="replace").split("\nUSAGE ")
+    if not said:
+        return Ran(process.exitcode, usage, 0.0, 0.0)
+    spent, _, fault = usage.partition("\n")  # what follows it is a fault of this script
+    seconds, megabytes = map(float, spent.split())
+    return Ran(process.exitcode, "".join(said) + fault, seconds, megabytes)
 
 
-def _live(door: str) -> int:
-    """One case, in the process that `run` started; its last line tells the largest memory."""
-    import resource
-
+def _live(door: str, words: tuple[str, ...], folder: Path, stdin: Path, output: Path) -> None:
+    """One case, with a minute of processor time and 3 GB; its last line tells what it took."""
+    with stdin.open("rb") as read, output.open("wb") as written:
+        for file, number in ((read, 0), (written, 1), (written, 2)):
+            os.dup2(file.fileno(), number)
+    sys.stdin = os.fdopen(0)
+    os.chdir(folder)
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))
-    words = json.loads(Path("words").read_text())
-    for name in ("words", "output"):
-        Path(name).unlink()
     try:
-        code = answer(door, words)
+        code = answer(door, [*words])
     finally:
         sys.stdout.flush()
-        from engine.uploads import bounded
-
         bounded._WORKER._worker.kill()  # so that its memory counts
-        status = Path(
-            "/proc/self/status"
-        ).read_text()  # what `resource` says begins with the parent's
-        result = int(status.split("VmHWM:")[1].split()[0])
-        children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        print(f"\nUSAGE {max(result, children) / 1000:.0f}", flush=True)
-    return code
+        # What `resource` says of a process begins with its parent's.
+        status = Path("/proc/self/status").read_text()
+        own, others = (
+            resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+        seconds = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+        most = max(int(status.split("VmHWM:")[1].split()[0]), others.ru_maxrss)
+        print(f"\nUSAGE {seconds:.1f} {most / 1000:.0f}", flush=True)
+    sys.exit(code)
 
 
 def answer(door: str, words: list[str]) -> int:
@@ -726,8 +769,6 @@ def answer(door: str, words: list[str]) -> int:
 
 
 def _command(words: list[str]) -> int:
-    from engine.__main__ import main
-
     try:
         return main(words)
     except SystemExit as end:  # of the parser of arguments
@@ -735,8 +776,6 @@ def _command(words: list[str]) -> int:
 
 
 def _link(token: str) -> int:
-    from pages.shared.state import links
-
     chosen, problems = links.decode(token)
     again, none = links.decode(links.encode(chosen))
     print(len(problems))
@@ -754,7 +793,7 @@ def assert_held(case: Case, ran: Ran, folder: Path) -> None:
         assert ran.output.strip()
 
 
-def main() -> None:
+def worst() -> None:
     """Run all cases and print the worst, by processor time and by memory."""
     ran = []
     for case in cases():
@@ -775,4 +814,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(_live(sys.argv[1]) if len(sys.argv) > 1 else main())
+    worst()

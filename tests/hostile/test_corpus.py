@@ -23,7 +23,7 @@ def test_the_corpus_is_large_and_the_same_each_time():
             )  # an archive holds the time
 
 
-@pytest.mark.parametrize("case", FEW, ids=str)
+@pytest.mark.parametrize("case", [*corpus.in_order(), *FEW], ids=str)
 def test_an_input_is_answered_or_refused_in_a_sentence(case, tmp_path, monkeypatch, capfd):
     corpus.prepared(case, tmp_path)
     monkeypatch.chdir(tmp_path)
