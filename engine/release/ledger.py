@@ -97,6 +97,9 @@ from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.standing import Share, Standing, read_set, same_in, sets_in, standing
 from engine.sources import Source
 
+Requests = tuple[
+    bytes, ...
+]  # digests of one request: the present one, then those of earlier versions
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
 DEFAULT_TOTAL = 3.0  # ε of a ledger, unless its first release says otherwise
@@ -300,7 +303,7 @@ class Ledger:
         total: Budget | None = None,
         same_people: bool | None = None,
         plan: bytes = b"",
-        request: bytes = b"",
+        requests: Requests = (),
     ) -> Receipt:
         """Write a charge, or refuse it; when this returns it is on disk.
 
@@ -324,9 +327,9 @@ class Ledger:
             the same.
         plan : bytes
             All but data that the release is made from, kept with the charge.
-        request : bytes
-            A digest of everything that was asked for, data included; the same request is charged
-            once.
+        requests : tuple of bytes
+            A digest of everything that was asked for, data included, and digests by which earlier
+            versions know it; the same request is charged once.
 
         Raises
         ------
@@ -337,11 +340,11 @@ class Ledger:
         name, traces = checked_name(name), _traces(source)
         if self.log.exists():
             with self.log.reading() as log:  # slow hashes are kept: others do not wait for them
-                _request_hashes(log, request)
+                _request_hashes(log, requests)
                 _data_set(log, source)
         with self.log.writing() as log:
             books = Books.of(log.entries)
-            earlier = _earlier(log, books, request)
+            earlier = _earlier(log, books, requests)
             if earlier is not None:
                 return _receipt(log, books, earlier)
             check_name(map(books.entry, books.releases), name)
@@ -371,7 +374,7 @@ class Ledger:
                 what=description,
                 rho=charge.rho,
                 n=traces.n,
-                request=log.keyed(request) if request else "",
+                request=log.keyed(requests[0]) if requests else "",
                 plan=log.keep(plan) if plan else "",
                 records=people.records,
                 data=people.data,
@@ -388,13 +391,13 @@ class Ledger:
             books = Books.of(log.entries)
             return _receipt(log, books, number, before.after(charge, books.entry(number)))
 
-    def asked_before(self, request: bytes) -> Receipt | None:
+    def asked_before(self, requests: Requests) -> Receipt | None:
         """Find the charge of the same request; None if there is none."""
         if not self.log.exists():
             return None
         with self.log.reading() as log:
             books = Books.of(log.entries)
-            number = _earlier(log, books, request)
+            number = _earlier(log, books, requests)
             return None if number is None else _receipt(log, books, number)
 
     def members(self, receipt: Receipt, source: Source[Data]) -> NDArray[np.bool_]:
@@ -740,13 +743,11 @@ def _enter_joined(log: OpenLog, theirs: OpenLog, more: Books, number: int) -> No
         log.add(kind="closed", release=again, **final)
 
 
-def _request_hashes(log: OpenLog, request: bytes) -> tuple[str, ...]:
-    """Hashes by which a request is found again; the second in ledgers of earlier versions."""
-    if not request:
-        return ()
-    hashes = [log.keyed(request)]
+def _request_hashes(log: OpenLog, requests: Requests) -> tuple[str, ...]:
+    """Hashes by which a request is found again; slow ones in ledgers of earlier versions."""
+    hashes = [log.keyed(request) for request in requests]
     if log.salt:
-        hashes.append(log.keyed(slow_hash(request, log.salt).encode()))
+        hashes += [log.keyed(slow_hash(request, log.salt).encode()) for request in requests]
     return tuple(hashes)
 
 
@@ -757,9 +758,9 @@ def _data_set(log: OpenLog, source: Source[Data]) -> str:
     return log.keyed(slow_hash(content_of(source), log.salt).encode())
 
 
-def _earlier(log: OpenLog, books: Books, request: bytes) -> int | None:
+def _earlier(log: OpenLog, books: Books, requests: Requests) -> int | None:
     """Return the number of a charge of the same request."""
-    hashes = _request_hashes(log, request)
+    hashes = _request_hashes(log, requests)
     return next(
         (
             number

@@ -21,6 +21,7 @@ import numpy as np
 
 from engine import __version__
 from engine.core.errors import InputError
+from engine.core.registry import UNSET
 from engine.core.types import Array, Budget, Data, from_public_facts
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
@@ -199,16 +200,32 @@ class ReleasePlan:
         """Bytes that are equal for equal plans."""
         return _canonical(self.plain).encode()
 
-    def request_of(self, data: Data) -> bytes:
-        """A digest (SHA-256) of all that was asked for, of these data, whoever is at which site.
+    def requests_of(self, data: Data) -> tuple[bytes, ...]:
+        """Digests (SHA-256) of all that was asked for, of these data, whoever is at which site.
 
         Versions, the forecast and what is declared are left out, so that a release is not charged
-        again after an update, or because somebody looked in between. It is as private as the data.
+        again after an update, or because somebody looked in between. The second, if there is one,
+        is that of versions in which some parameters did not exist. They are as private as the data.
         """
-        request = _canonical(
-            {key: value for key, value in self.plain.items() if key not in _NOT_REQUESTED}
+        asked = {key: value for key, value in self.plain.items() if key not in _NOT_REQUESTED}
+        method, values = mechanisms.get(asked["mechanism"]["key"]), asked["mechanism"]["parameters"]
+        earlier = {p.name: p.earlier for p in method.parameters() if p.earlier is not UNSET}
+        before = {
+            name: value
+            for name, value in values.items()
+            if name not in earlier or value != earlier[name]
+        }
+        content = data.content()
+        return tuple(
+            hashlib.sha256(
+                _canonical(
+                    {**asked, "mechanism": {**asked["mechanism"], "parameters": parameters}}
+                ).encode()
+                + b"\0"
+                + content
+            ).digest()
+            for parameters in ((values,) if before == values else (values, before))
         )
-        return hashlib.sha256(request.encode() + b"\0" + data.content()).digest()
 
     @property
     def name(self) -> str:

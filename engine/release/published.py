@@ -38,7 +38,7 @@ from engine.release.counts import AT_RISK, released_counts
 from engine.release.earlier_ledgers import mu_of_spends
 from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
 from engine.release.guarantee_card import card_of, unit_code, unit_of
-from engine.release.ledger import LONGEST_NAME, Ledger, Receipt, checked_name
+from engine.release.ledger import LONGEST_NAME, Ledger, Receipt, Requests, checked_name
 from engine.release.percentiles import released_percentiles
 from engine.release.plan import (
     UNDECLARED,
@@ -175,14 +175,14 @@ def publish(
     >>> release.title, release.x.shape, release.cost.certified.epsilon, release.standing.least.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    request, everybody = b"", source
+    requests, everybody = Requests(), source
     if leave_out:
-        source, request = _with_budget_left(source, mechanism, budget, ledger, name)
+        source, requests = _with_budget_left(source, mechanism, budget, ledger, name)
     plan = planned(source, mechanism, budget, name, forecast, source is not everybody, declaration)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     receipt = charge(
-        plan, source, charge_of(cost), ledger, description, total, same_people, request
+        plan, source, charge_of(cost), ledger, description, total, same_people, requests
     )
     if receipt.state in ("charged", "under way"):
         ledger.store(receipt, _noised_messages(data, source, mechanism, cost, ledger, receipt))
@@ -202,13 +202,13 @@ def charge(
     description: str,
     total: Budget | None = None,
     same_people: bool | None = None,
-    request: bytes = b"",
+    requests: Requests = (),
 ) -> Receipt:
     """Charge a ledger with what a release costs the people of its holder, once for each request.
 
-    The source is all of the release, or the data of one site; the request is that of the plan and
-    these data by default. Other arguments are as for `Ledger.charge`. A release that was charged
-    before and costs more now is refused: nothing may be drawn under that charge.
+    The source is all of the release, or the data of one site; the requests are those of the plan
+    and these data by default; other arguments are as for `Ledger.charge`. A release that was
+    charged before and costs more now is refused: nothing may be drawn under that charge.
     """
     data = certified.publishable_data(source)
     receipt = ledger.charge(
@@ -219,7 +219,7 @@ def charge(
         total,
         same_people,
         plan.to_bytes(),
-        request or plan.request_of(data),
+        requests or plan.requests_of(data),
     )
     charged, asked = Loss.of(receipt.budget), Loss.of(cost.budget)
     if receipt.state in ("charged", "under way") and (
@@ -235,16 +235,16 @@ def charge(
 
 def _with_budget_left(
     source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str
-) -> tuple[Source[Data], bytes]:
+) -> tuple[Source[Data], Requests]:
     """Leave out the people who have less left than a release costs, and name the whole request.
 
     The same request once more is about the same people as when it was charged.
     """
     data = certified.publishable_data(source)
-    request = _leaving_out(planned(source, mechanism, budget, name).request_of(data))
-    earlier = ledger.asked_before(request)
+    requests = _leaving_out(planned(source, mechanism, budget, name).requests_of(data))
+    earlier = ledger.asked_before(requests)
     if earlier is not None:
-        return source.without(~ledger.members(earlier, source)), request
+        return source.without(~ledger.members(earlier, source)), requests
     charge = charge_of(release_cost(source, mechanism, budget))
     exhausted = ledger.standing_of(source, in_order=True).without_room(charge)
     if exhausted.all():
@@ -253,7 +253,7 @@ def _with_budget_left(
             field="exhausted",
             hint="Lower ε.",
         )
-    return source.without(exhausted) if exhausted.any() else source, request
+    return source.without(exhausted) if exhausted.any() else source, requests
 
 
 def again(ledger: Ledger, release_id: str) -> Published:
@@ -279,14 +279,14 @@ def asked_before(
 
     Arguments are as for `publish`.
     """
-    request = planned(source, mechanism, budget, name).request_of(
+    requests = planned(source, mechanism, budget, name).requests_of(
         certified.publishable_data(source)
     )
-    return ledger.asked_before(_leaving_out(request) if leave_out else request)
+    return ledger.asked_before(_leaving_out(requests) if leave_out else requests)
 
 
-def _leaving_out(request: bytes) -> bytes:
-    return hashlib.sha256(b"leave out" + request).digest()
+def _leaving_out(requests: Requests) -> Requests:
+    return tuple(hashlib.sha256(b"leave out" + request).digest() for request in requests)
 
 
 def planned(

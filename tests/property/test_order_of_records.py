@@ -84,5 +84,6 @@ def test_only_methods_that_read_people_alike_ignore_the_order():
         "adaptive_mean",
         "adaptive_coefficients",
         "percentile_curves",
+        "noisy_counts",
     }
     assert not AdaptiveMean().ignores_order(PublicFacts(design=Design(law=TimeLaw.UNKNOWN)))

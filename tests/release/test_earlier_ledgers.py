@@ -190,7 +190,7 @@ def test_charges_keep_their_names_states_and_costs(book, known):
     ]
     assert [entry.budget.epsilon for entry in entries] == [charge[1] for charge in CHARGES]
     assert [entry.budget.delta for entry in entries] == [charge[2] for charge in CHARGES]
-    asked = book.charge(known["children"], pure(0.5), "release 1", "what", request=b"request 1")
+    asked = book.charge(known["children"], pure(0.5), "release 1", "what", requests=(b"request 1",))
     assert not asked.is_new and asked.state == "charged"
 
 

@@ -302,7 +302,7 @@ def test_what_is_declared_is_not_part_of_the_request():
         published.planned(upload(), ADAPTIVE, Budget(2.0, 1e-5), "x", declaration=declaration)
         for declaration in (Declaration(), Declaration(("symmetric",), False, contact="x"))
     ]
-    assert len({plan.request_of(data) for plan in plans}) == 1
+    assert len({plan.requests_of(data) for plan in plans}) == 1
     assert len({plan.to_bytes() for plan in plans}) == 2
 
 

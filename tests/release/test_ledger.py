@@ -529,10 +529,10 @@ def test_joined_ledgers_count_each_release_once_and_know_people_by_either(book, 
     other = Ledger(tmp_path / "other")
     book.charge(some(0, 10), pure(1.0), "a", "what")
     receipt = other.charge(
-        some(5, 15, content=None), pure(1.5), "b", "what", plan=b"plan", request=b"request"
+        some(5, 15, content=None), pure(1.5), "b", "what", plan=b"plan", requests=(b"request",)
     )
     other.store(receipt, b"noise")
-    other.charge(some(20, 22), pure(0.5), "c", "what", request=b"never drawn")
+    other.charge(some(20, 22), pure(0.5), "c", "what", requests=(b"never drawn",))
     assert book.join(other) == 2 and book.join(other) == 0
     assert book.standing(some(0, 15)) == {2.0: 5, 1.5: 5, 0.5: 5}
     assert book.release(receipt.release_id).messages == b"noise"
@@ -568,7 +568,7 @@ RUN = Charge(Budget(2.0, 1e-6), 0.26, None, ROUNDS)
 
 
 def reserved(book):
-    return book.charge(TWENTY, RUN, "run", "what", TOTAL, plan=b"plan", request=b"run")
+    return book.charge(TWENTY, RUN, "run", "what", TOTAL, plan=b"plan", requests=(b"run",))
 
 
 @pytest.mark.parametrize("drawn", range(5))
@@ -601,7 +601,7 @@ def test_a_round_that_failed_while_it_was_drawn_counts(book):
 
 
 def test_a_central_drawing_that_fails_counts_whole(book):
-    receipt = book.charge(TWENTY, pure(1.0), "a", "what", request=b"r")
+    receipt = book.charge(TWENTY, pure(1.0), "a", "what", requests=(b"r",))
     book.close(receipt)
     assert spent(book, TWENTY) == 1.0
 
@@ -609,7 +609,7 @@ def test_a_central_drawing_that_fails_counts_whole(book):
 def test_pure_rounds_add(book):
     rounds = tuple(Loss.of(Budget(epsilon)) for epsilon in (0.5, 0.25, 0.25))
     receipt = book.charge(
-        TWENTY, Charge(Budget(1.0), None, None, rounds), "run", "what", request=b"r"
+        TWENTY, Charge(Budget(1.0), None, None, rounds), "run", "what", requests=(b"r",)
     )
     partial.store(book, receipt, 0, b"message", 1)
     book.close(receipt)
@@ -754,10 +754,10 @@ def test_a_witness_and_a_ledger_that_are_both_undone_notice_nothing(book):
 
 
 def test_a_receipt_says_what_became_of_its_release(book):
-    receipt = book.charge(TWENTY, pure(1.0), "a", "what", plan=b"plan", request=b"request")
+    receipt = book.charge(TWENTY, pure(1.0), "a", "what", plan=b"plan", requests=(b"request",))
     assert receipt.state == "charged" and receipt.is_new
     book.store(receipt, b"noise")
-    again = book.charge(TWENTY, pure(1.0), "a", "what", plan=b"plan", request=b"request")
+    again = book.charge(TWENTY, pure(1.0), "a", "what", plan=b"plan", requests=(b"request",))
     assert (again.state, again.is_new, again.release_id) == ("drawn", False, receipt.release_id)
     assert book.release(receipt.release_id).messages == b"noise"
     assert spent(book, TWENTY) == 1.0

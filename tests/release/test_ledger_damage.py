@@ -39,7 +39,7 @@ def charged(book, source, name, epsilon, delta=0.0, **more):
         name,
         "what",
         plan=f"plan {name}".encode(),
-        request=f"request {name}".encode(),
+        requests=(f"request {name}".encode(),),
         **more,
     )
 

@@ -325,8 +325,8 @@ def test_the_same_people_at_other_sites_are_another_request(book):
     mixed = type(data)(
         data.times[:, ::-1], data.values[:, ::-1], data.counts, moved.server, data.facts
     )
-    digests = {plans[0].request_of(one) for one in (data, moved, mixed)}
-    assert len(digests) == 3 and plans[1].request_of(data) in digests
+    digests = {plans[0].requests_of(one) for one in (data, moved, mixed)}
+    assert len(digests) == 3 and plans[1].requests_of(data) in digests
 
 
 class Killed(BaseException):

@@ -87,7 +87,14 @@ def test_pooled_records_are_all_on_one_server(data):
 @every_kind
 def test_a_stand_in_has_the_same_sizes_and_facts_and_nobodys_numbers(data):
     one = data.repeat(0)
-    others = replace(one, **{name: getattr(one, name)[:, ::-1].copy() for name in one._arrays})
+    others = replace(
+        one,
+        **{
+            name: getattr(one, name)[:, ::-1].copy()
+            for name in one._arrays
+            if getattr(one, name) is not None
+        },
+    )
     assert one.stand_in().public == one.public
     assert one.stand_in().record_bytes() == others.stand_in().record_bytes() != one.record_bytes()
 
