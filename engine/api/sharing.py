@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,11 @@ def share(
         return sharing.of_release(what)
     if isinstance(what, Mapping):
         return sharing.of_question(kinds.from_plain(what))
-    if isinstance(what, int) and not isinstance(what, bool):
+    if isinstance(what, int) and not isinstance(what, bool) and 0 <= what < 100:
         return sharing.of_lesson(str(what), seed)
     if isinstance(what, str | Path):
         path = Path(what)
-        if path.is_dir():
+        if os.path.isdir(path):
             return sharing.of_paths([path / "guarantee.json", path / "release.csv"])
         return sharing.of_paths([path])
     raise InputError(

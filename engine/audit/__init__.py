@@ -266,6 +266,12 @@ def audit_steps(
     seconds: float = 60.0,
 ) -> Generator[Progress, None, Report]:
     """The audit of a case, step by step; see `audit`."""
+    if runs == 1:
+        raise InputError(
+            "A test of releases needs at least two of each data set; got 1.",
+            field="runs",
+            hint="Take some thousands, or 0 for none.",
+        )
     search, start = _Search(case, source, seed), time.monotonic()
     yield from search.grey_box(tries, start + seconds / 3)
     yield from search.black_box(runs, start + seconds)

@@ -8,7 +8,8 @@ curve, and `share question.json` what *Code for this view* saved, such as a deci
 from __future__ import annotations
 
 import argparse
-from pathlib import Path, PurePath
+import os
+from pathlib import PurePath
 from typing import Any
 
 from engine.commands import ask
@@ -61,7 +62,7 @@ def _page(words: list[str], home: str) -> tuple[SharedPage, str]:
         return _lesson(rest, home)
     if what in {cls.key for cls in sources.all()}:
         return _data(what, rest, home), what
-    if what.startswith("-") or not Path(what).exists():
+    if what.startswith("-") or not os.path.exists(what):
         raise InputError(f"There is nothing called {brief(what)}.", field="what", hint=_known())
     return sharing.of_paths(words, home), f"{PurePath(what).stem}-shared"
 

@@ -117,6 +117,12 @@ def _made(options: tuple[Any, ...], value: Any, field: str) -> Any:
     arrays = [option for option in options if kind_of(option) is np.ndarray]
     if arrays:
         return _array(arrays[0], value)
+    if hasattr(value, "__array__") and any(hasattr(option, "iloc") for option in options):
+        raise InputError(  # not read as names of files, which a refusal repeats
+            f"“{field}” is a column or an array, and no table.",
+            field=field,
+            hint="Give the whole table, with a column that names people.",
+        )
     value = unboxed(value)
     if isinstance(value, Mapping):
         return _of_object(options, value, field)

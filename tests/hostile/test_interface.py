@@ -275,4 +275,6 @@ def test_a_call_ends_in_a_value_or_a_refusal_that_shows_no_datum(
     for given in calls(function, good, bad, rng, many // 4 if name in DEAR else many):
         refused = ended(function, given)
         shown = "" if refused is None else f"{refused} {refused.field}"
+        if isinstance(given.get("data"), str):  # the name of a file, which a refusal repeats
+            shown = shown.replace(given["data"], "")
         assert PERSON not in shown and str(DATUM)[:6] not in shown, (name, [*given])
