@@ -187,13 +187,13 @@ def tune(
     mechanism : Mechanism
         Settings that were chosen already stay as they are.
     public : Source
-        Of at least 20 other people, in the units of the protected data.
+        Other people, at least 20, in the units of the protected data.
     source : Source
         What would be published, as for `quote`.
     budget : Budget
         That of the release, which decides how much noise a setting must bear.
     seed : int
-        Of the data sets that are drawn from the sample.
+        Fixes the data sets that are drawn from the sample.
     name : str
         What the card calls the sample; by default the title of its data.
 

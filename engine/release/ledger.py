@@ -97,9 +97,8 @@ from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.standing import Share, Standing, read_set, same_in, sets_in, standing
 from engine.sources import Source
 
-Requests = tuple[
-    bytes, ...
-]  # digests of one request: the present one, then those of earlier versions
+# Digests of one request: the present one, then those by which earlier versions know it.
+Requests = tuple[bytes, ...]
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
 DEFAULT_TOTAL = 3.0  # ε of a ledger, unless its first release says otherwise

@@ -71,7 +71,7 @@ def tuned_on(
     seed : int
         Fixes the data sets that are drawn from the sample.
     name : str
-        Of the sample on the card; by default the one of its facts.
+        What the card calls the sample; by default the name in its facts.
 
     Returns
     -------

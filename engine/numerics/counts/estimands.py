@@ -56,7 +56,7 @@ class CountedEstimand(ABC):
     refinement : float
         Times as many intervals as for one survival curve.
     takes_entry : bool
-        Whether people may enter late or be seen at visits alone, and groups have weights.
+        True if people may enter late or be seen at visits alone, and groups may have weights.
     """
 
     task: ClassVar[Task]
