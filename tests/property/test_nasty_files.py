@@ -120,7 +120,10 @@ def as_records(content):
     """Every column but the last is a feature: records that stay within what is stated, or why not."""
     try:
         reading = proposed(content, DataType.RECORDS)
-        *names, last = [column.name for column in (*reading.features, *reading.columns.values())]
+        numbers = [column.name for column in (*reading.features, *reading.columns.values())]
+        if not numbers:  # a row of numbers alone beside ids: nothing that could be a feature
+            return 0
+        *names, last = numbers
         reading = proposed(content, DataType.RECORDS, columns={"value": last}, features=names)
         rows = rows_of(read_people(content, reading))
         *features, response = [

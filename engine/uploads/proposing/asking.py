@@ -100,12 +100,7 @@ def gaps_of(look: Inspection, roles: Roles, reading: Reading, beginning: str) ->
             yield _on_order(look, roles, role, column)
         if column.kind is Kind.WORD and not column.words:
             yield _on_words(look, roles, role, column)
-    if (
-        time is not None
-        and time.kind is Kind.DATE
-        and not time.counted
-        and (roles.kind not in EVENTS)
-    ):
+    if time is not None and any(gap.field == "columns.time.from" for gap in reading.gaps):
         content = look.columns[roles.single["time"][0]]
         kind = "stamps with a time of day" if content.have_clock or len(time.names) > 1 else "dates"
         yield replace(
@@ -267,6 +262,8 @@ def _on_starts(look: Inspection, roles: Roles, start: Column) -> Question:
     numbers = np.nan_to_num(look.columns[roles.single["start"][0]].numbers(look.decimal))
     later = int((numbers != 0).sum())
     entry: dict[str, Any] = {"name": look.raw(roles.single["start"][0]), "kind": start.kind.value}
+    if start.counted:
+        entry["from"] = start.counted
     options = [
         ReadingOption(
             "Late entry: when observation began, while time counts from 0",
