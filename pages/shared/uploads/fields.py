@@ -114,11 +114,8 @@ def is_whole(state: Callable[[], PublicFacts], *begun: Any) -> bool:
     try:
         state()
     except InputError as problem:
-        is_begun = any(begun) and any(
-            text_of(name) for name in ("value_low", "value_high", "origin")
-        )
         is_times = problem.field in ("times", "gap", "window", "heights", "design")
-        if is_begun or is_times:
+        if any(begun) or is_times:
             st.error(message(problem), icon=":material/error:")
         else:
             st.info(message(problem), icon=":material/edit:")
