@@ -283,6 +283,9 @@ def test_the_whole_default_suite_passes_with_them(tmp_path):
     )
     stored = python(followed(folder), "-m", "engine", "exhibit", "example/figure-1", "--store")
     assert stored.returncode == 0, stored.stderr[-3000:]
+    for script in ("scripts.write_claims", "scripts.write_coverage"):
+        written = python(folder, "-m", script)
+        assert written.returncode == 0, written.stderr[-3000:]
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }

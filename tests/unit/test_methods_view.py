@@ -29,7 +29,7 @@ def found():
 def test_every_method_of_the_task_has_a_tile_and_the_chosen_one_keeps_its_settings():
     chosen = Iclp()
     tiles = topic.tiles(SOURCE, chosen, DELTA)
-    assert len(tiles) == len({tile.label for tile in tiles}) == 8
+    assert len(tiles) == len({tile.label for tile in tiles}) >= 8
     assert next(t.mechanism for t in tiles if type(t.mechanism) is Iclp) == chosen
     assert {tile.delta for tile in tiles} == {0.0, DELTA}
 
