@@ -112,7 +112,8 @@ def angles(answer: ComponentsAnswer) -> Chart:
             {
                 "Direction": names,
                 "Releases that tell it": list(map(answer.share_told, range(COMPARED))),
-            }
+            },
+            title="Share of releases that tell a direction",
         )
     spec = {
         "data": data,
