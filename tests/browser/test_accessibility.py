@@ -22,7 +22,7 @@ ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
 
 # The framework fades what it draws anew, after half a second of drawing: that is, on a slow machine.
 STILL = "() => document.getAnimations().every(one => one.playState !== 'running')"
-UNFADED = "[data-stale=true] { opacity: 1 !important }"
+UNFADED = "* { transition: none !important } [data-stale=true] { opacity: 1 !important }"
 
 # Findings that are not ours to mend, each at its own level only.
 KNOWN = {

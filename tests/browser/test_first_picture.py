@@ -1,5 +1,6 @@
 """The front page's figure stands before the framework does, and hands over what was done in it."""
 
+import re
 import urllib.request
 
 import pytest
@@ -74,7 +75,7 @@ def test_what_was_done_in_it_holds_on_the_page_and_in_its_address(ready, open_ap
     expect(page.locator("#e")).to_have_value("10")
     expect(page.locator("#question")).to_contain_text("Round 1 of 20")
     epsilon = page.locator("#value").inner_text().removeprefix("ε = ")
-    until(lambda: f"epsilon-{epsilon}" in page.url)
+    page.wait_for_url(re.compile(f"epsilon-{re.escape(epsilon)}"), wait_until="commit")
 
 
 @pytest.mark.slow

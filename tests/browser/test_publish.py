@@ -137,6 +137,7 @@ def test_a_gap_is_answered_then_the_reading_confirmed_and_the_curve_published(se
     somebody.tick("Years of the calendar")
     somebody.press("Next")
     asked(page, "When were they measured?")
+    somebody.tick("Each on its own")
     somebody.press("Next")
     asked(page, "Between which values can they lie?")
     for key, text in (("value_low", "80"), ("value_high", "130"), ("origin", "the protocol")):

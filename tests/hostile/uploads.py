@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.uploads.design import StatedLaw
 from tests.load.visitor import Visitor
 
 FACTS = {"value_low": 0.0, "value_high": 100.0, "time_low": 0.0, "time_high": 1.0}
@@ -24,9 +23,8 @@ def curves_csv(megabytes: float, seed: int = 0) -> bytes:
 
 
 async def brings(visitor: Visitor, name: str, content: bytes) -> None:
-    """Open the dialog and upload."""
+    """Give a file to the front page, which draws a first picture of it."""
     await visitor.run()
-    await visitor.press("door_data" if visitor.has("door_data") else "use_my_curves")
     await visitor.upload("upload_file", name, content)
 
 
@@ -36,7 +34,6 @@ async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
     await visitor.press("question_next")
     for name in ("time_low", "time_high"):
         await visitor.run(**{f"upload_{name}": f"{FACTS[name]:g}"})
-    await visitor.run(upload_law=StatedLaw.EVEN.label)
     await visitor.run(upload_observations="5")
     await visitor.press("question_next")
     for name in ("value_low", "value_high"):

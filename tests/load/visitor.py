@@ -132,7 +132,10 @@ class Visitor:
             name=name, size=len(content), file_id=urls.file_id, file_urls=urls
         )
         self._states[uploader] = state
-        await self.run()
+        try:
+            await self.run()
+        finally:
+            del self._states[uploader]  # what reads the file takes the place of the uploader
         return time.perf_counter() - start
 
     async def upload_address(self, name: str) -> Any:
