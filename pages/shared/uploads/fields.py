@@ -16,7 +16,7 @@ from engine.core.types import PublicFacts
 from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared.frame.controls import entered, message, plain
 from pages.shared.uploads.files import key_of
-from pages.shared.uploads.statements import Fields, number_of, text_of
+from pages.shared.uploads.statements import Fields, number_of
 
 LONGEST = 40  # characters of a word or unit
 REFUSED = "number_of_form_refused"  # session key: True if a field holds no number
