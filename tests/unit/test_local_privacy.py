@@ -154,7 +154,7 @@ def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
         for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())
     }
     adaptive, descent, process = by_name.values()
-    for asked, said in (("4 times", adaptive), ("10 times", descent)):
+    for asked, said in (("6 times", adaptive), ("10 times", descent)):
         wording.found("device asked", said, asked)
         assert "earlier answers" in said
     wording.found("one message device", process)

@@ -301,7 +301,7 @@ TALLEST = PlannedStudy.of(HEIGHTS, PercentileCurves(), 3.0, 1e-5, "95 %")
 @pytest.mark.slow
 def test_the_error_of_one_percentile_curve_is_the_one_that_lab_shows():
     shown = percentiles_answer(HEIGHTS, PercentileCurves(), Budget(3.0, 1e-5), 1)
-    assert measure(TALLEST, 1).error == pytest.approx(shown.error[-1])
+    assert measure(TALLEST, 1).error == pytest.approx(shown.error_by_function[-1])
     assert measure(replace(TALLEST, function=""), 1).error == pytest.approx(shown.error)
 
 
