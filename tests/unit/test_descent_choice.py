@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget
-from engine.mechanisms.families.descent_choice import COUNTS
+from engine.mechanisms.families.descent_choice import CLIP, COUNTS
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting
 from engine.release import published
@@ -86,6 +86,32 @@ def test_who_trains_is_seen_by_scores_through_the_noisy_descent_alone():
     for person in range(0, PEOPLE, 2):
         after = PAID.comparisons(with_values(data, person, 1e9), trained, 1)
         np.testing.assert_array_equal(after, before)
+
+
+def test_comparisons_average_what_each_person_who_scores_says_of_the_candidates():
+    rng, counts = np.random.default_rng(0), np.arange(PEOPLE) % 5  # some have no observation
+    data, n = curves(), counts.sum()
+    low, high = data.facts.value_low, data.facts.value_high
+    times, values = rng.random((2, n)), rng.uniform(low - 1, high + 1, (2, n))
+    data = replace(data, times=times, values=values, counts=counts)
+    trained = rng.normal(0, 0.3, (2, 3, COUNTS[-1]))
+    raw = replace(PAID, value_scale="raw")
+    found, basis = raw.comparisons(data, trained, 2), raw.basis(COUNTS[-1], data.facts)
+    ends, lengths = np.cumsum(counts), []
+    for k, d in np.ndindex(2, 3):
+        total = np.zeros(len(COUNTS))
+        for person in range(1, PEOPLE, 2):
+            its = slice(ends[person] - counts[person], ends[person])
+            if counts[person]:
+                rows = basis(times[k, its])
+                curve = np.array([rows[:, :g] @ trained[k, d, :g] for g in COUNTS])
+                away = np.clip(values[k, its], low, high) - np.clip(curve, low, high)
+                distances = ((2 * away / (high - low)) ** 2).mean(axis=1)
+                compared = distances - distances[2]
+                lengths.append(np.linalg.norm(compared))
+                total += compared * min(1, CLIP / lengths[-1])
+        np.testing.assert_allclose(found[k, d], total / HALF, rtol=0, atol=1e-12)
+    assert min(lengths) < CLIP < max(lengths)
 
 
 def test_training_has_the_noise_that_half_of_the_people_and_the_share_ask_for():

@@ -269,22 +269,25 @@ class ChosenCount(NoisyGradient):
         basis, facts = self.basis(COUNTS[-1], data.facts), data.facts
         is_scoring = np.repeat(np.arange(data.n_curves) % 2 == 1, data.counts)
         counts = data.counts[_SCORING]
-        people = np.repeat(np.arange(len(counts)), counts)
+        seen = counts > 0
+        starts = (np.cumsum(counts) - counts)[seen]
         half = facts.value_half_width
         raw_middle = 0.0 if self._value_scale(facts) == "bounds" else facts.value_middle / half
         values = np.clip(np.nan_to_num((data.values - facts.value_middle) / half), -1, 1)
-        means = np.empty((*trained.shape[:2], len(COUNTS)))
-        for k in range(len(trained)):
-            rows = basis(data.times[k, is_scoring])
-            for d, coefficients in enumerate(trained[k] * self._unit(facts) / half):
-                curves = [rows[:, :count] @ coefficients[:count] for count in COUNTS]
-                away = [
-                    (values[k, is_scoring] - np.clip(curve - raw_middle, -1, 1)) ** 2
-                    for curve in curves
-                ]
-                sums = np.stack([np.bincount(people, each, len(counts)) for each in away], axis=1)
-                distances = sums / np.maximum(counts, 1)[:, None]
-                means[k, d] = clipped(distances - distances[:, [reference]]).mean(axis=0)
+        # a candidate a row: its first coefficients, and zeros
+        is_kept = np.arange(basis.size) < np.array(COUNTS)[:, None]
+        nested = is_kept * (trained * (self._unit(facts) / half))[:, :, None]
+        distances = np.zeros((len(COUNTS), len(counts)))
+        means = np.empty(nested.shape[:-1])
+        for k, d in np.ndindex(means.shape[:2]):
+            if not d:
+                rows = basis(data.times[k, is_scoring]).T
+            away = nested[k, d] @ rows - raw_middle
+            np.clip(away, -1, 1, out=away)
+            away -= values[k, is_scoring]
+            away *= away
+            distances[:, seen] = np.add.reduceat(away, starts, axis=1) / counts[seen]
+            means[k, d] = clipped((distances - distances[reference]).T).mean(axis=0)
         return means
 
     def _doubts_of_choice(
