@@ -138,15 +138,14 @@ def _texts(stated: object) -> list[str]:
 def _named(text: str, folder: Path) -> list[TableFile]:
     path = folder / text
     if os.path.isdir(path):
-        inside = sorted(
-            each
-            for each in path.rglob("*")
-            if each.is_file() and not _is_hidden(each.relative_to(path))
-        )
+        within = [each for each in path.rglob("*") if not _is_hidden(each.relative_to(path))]
+        # links to folders are not followed
+        inside = sorted(each for each in within if each.is_symlink() or not each.is_dir())
         if not inside:
             raise InputError(
                 f"The folder {called(text)} has no files.", field="file", hint="Check its name."
             )
+        _check_files(inside)
         return [_found(each, _partition(each.relative_to(path))) for each in inside]
     if any(mark in text for mark in _ASKED) and not os.path.exists(path):
         names = sorted(glob.glob(str(path), recursive=True))
@@ -157,8 +156,20 @@ def _named(text: str, folder: Path) -> list[TableFile]:
                 field="file",
                 hint="Check the pattern.",
             )
+        _check_files(inside)
         return [_found(each, _partition(each)) for each in inside]
     return [_found(path, {})]
+
+
+def _check_files(paths: Sequence[Path]) -> None:
+    """Refuse what is no file, without its name, which may be a person's."""
+    if others := sum(not path.is_file() for path in paths):
+        raise InputError(
+            f"{others:,} of {counted(len(paths), 'file')} cannot be read: a link that leads "
+            "nowhere or to a folder, or no regular file.",
+            field="file",
+            hint="Mend or remove it, so that nobody is left out unseen.",
+        )
 
 
 def _is_hidden(path: Path) -> bool:

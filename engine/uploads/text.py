@@ -69,11 +69,13 @@ def codec_of(content: bytes, encoding: str) -> str:
             "encoding",
         )
     marked = next((name for mark, name in _MARKS if content.startswith(mark)), encoding)
-    if marked.removesuffix("-sig") != encoding:
+    name = marked.removesuffix("-sig")
+    if name != encoding:
         raise refused(
-            f"The file begins with the mark of {marked.removesuffix('-sig').upper()}, "
-            "which is not the stated encoding.",
-            "State it as “encoding” of the “frame”.",
+            f"The file begins with the mark of {name.upper()}, which is not the stated encoding.",
+            "State it as “encoding” of the “frame”."
+            if name in ENCODINGS
+            else "Save the table as CSV UTF-8.",
             "encoding",
         )
     return marked

@@ -120,6 +120,15 @@ def test_another_header_is_refused_before_a_line_is_looked_at(header):
     assert "header" in refusal(GOOD, header=header)
 
 
+def test_an_encoding_that_cannot_be_stated_is_not_asked_for():
+    content = "\n".join(["id,time,value", *GOOD])
+    for encoding, asks in (("utf-16", True), ("utf-32", False)):
+        with pytest.raises(InputError) as refused:
+            read(content.encode(encoding), Reading.of(LONG))
+        assert refused.value.field == "encoding"
+        assert ("State it" in refused.value.hint) == asks
+
+
 def test_an_empty_file_and_one_without_lines_are_refused():
     assert "no lines below" in refusal([])
     assert "no lines below" in refusal(["", " ", ",,"])

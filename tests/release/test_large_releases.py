@@ -4,6 +4,7 @@ import dataclasses
 import errno
 import io
 import json
+import os
 
 import numpy as np
 import pytest
@@ -224,6 +225,35 @@ def test_an_empty_folder_a_pattern_without_files_and_a_file_twice(tmp_path):
     assert "no files" in refused(large.plain("empty"), tmp_path)
     assert "No file" in refused(large.plain("none/*.csv"), tmp_path)
     assert "twice" in refused(large.plain(["a.csv", "a*"]), tmp_path)
+
+
+@pytest.mark.parametrize("stated", ["parts", "parts/*.csv"])
+@pytest.mark.parametrize("kind", ["dead link", "link to itself", "pipe"])
+def test_no_file_is_left_out_because_it_cannot_be_read(kind, stated, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    large.written(large.frame(), parts / "a.csv")
+    (parts / ".hidden.csv").write_bytes(b"\0")
+    large.asked(large.plain(stated), tmp_path)
+    other = parts / "P0003.csv"
+    if kind == "pipe":
+        os.mkfifo(other)
+    else:
+        other.symlink_to(other.name if kind == "link to itself" else "nowhere")
+    told = refused(large.plain(stated), tmp_path)
+    assert "1 of 2" in told and "P0003" not in told
+
+
+def test_a_folder_behind_a_link_is_not_left_out(tmp_path):
+    for name in ("parts", "others"):
+        (tmp_path / name).mkdir()
+        large.written(large.frame(), tmp_path / name / "a.csv")
+    (tmp_path / "parts" / "more").symlink_to(tmp_path / "others")
+    assert "1 of 2" in refused(large.plain("parts"), tmp_path)
+    (tmp_path / "parts" / "more").unlink()
+    (tmp_path / "parts" / "b.csv").symlink_to(tmp_path / "others" / "a.csv")
+    with pytest.raises(InputError, match="twice"):
+        large.asked(large.plain(["parts", "others"]), tmp_path)
 
 
 def test_a_method_that_needs_all_in_memory_says_so(tmp_path):
