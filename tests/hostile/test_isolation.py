@@ -121,5 +121,5 @@ def test_a_file_is_judged_by_its_content_whatever_it_is_called(fresh):
         return collected
 
     program, fake, picture, workbook = finished(brings_all())
-    assert "mean curve of 12 " in program and "mean curve of 12 " in workbook
+    assert "curve of 12" in program and "curve of 12" in workbook
     assert "a program" in fake and "a picture (PNG)" in picture.replace("\\", "")
