@@ -113,15 +113,15 @@ def test_no_setting_releases_more_than_it_claims(chosen):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("budget", "count"), [(Budget(150.0, 1e-3), 5), (Budget(60.0), 6)])
-def test_learning_how_times_are_spread_keeps_its_share_of_the_claim(budget, count):
+@pytest.mark.parametrize("budget", [Budget(150.0, 1e-3), Budget(60.0)])
+def test_learning_how_times_are_spread_keeps_its_share_of_the_claim(budget):
     """1000 pairs, with and without δ, at budgets that are worth enough with few curves."""
     losses = search(AdaptiveMean(design="unknown", **SMALL), 1000, budget=budget)
     print(losses.lines.round(4), round(losses.worst, 4))
-    assert losses.claim.lines[0].step is TIMES
-    assert len(losses.lines) == count
+    assert TIMES in [line.step for line in losses.claim.lines]
+    assert len(losses.lines) == 7
     assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
-    assert losses.lines[0] > 0.7 and (losses.lines[1:] > 0.8).all()
+    assert (losses.lines > 0.8).all()
 
 
 def test_replacing_a_curve_moves_the_shares_of_times_by_at_most_the_root_of_two_over_n():
