@@ -138,7 +138,7 @@ def measured(setting: RepeatedStudy, repeats: int, seed: int) -> PercentileRow:
         )
         squares.append(((curves - truth) ** 2).mean(axis=-1))
         inside.append(((low <= truth) & (truth <= high)).mean(axis=-1))
-        warned.append(bool(estimate.warnings))
+        warned.append(bool(estimate.is_doubted.all()))
     each, clear = np.array(inside), ~np.array(warned)
     covered, uncertainty = np.full((2, len(truth)), math.nan)
     if clear.any():
