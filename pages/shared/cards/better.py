@@ -93,7 +93,7 @@ def _of_a_mean(view: ReleaseView, error: float) -> tuple[Sequence[Change], Measu
     )
 
 
-_ROW = 54  # pixels, about
+_ROW = 62  # pixels
 
 
 def _entries(found: Sequence[Better], task: str, n_to_come: int) -> None:

@@ -86,7 +86,9 @@ def one_by_one(
 ) -> None:
     """Draw the results that are known, by their places; compute the others once the page stands.
 
-    `draw` also hears whether more are to come.
+    `draw` also hears whether more are to come. What is known at once has the same blocks about it:
+    a block keeps the children of the one it replaces until the page is drawn, so that a list in
+    other blocks would stand beside the next one meanwhile.
     """
     has_begun, refused = False, set[int]()
 
@@ -113,10 +115,7 @@ def one_by_one(
             st.rerun(scope="app" if is_last else "fragment")
         has_begun = True
 
-    if len(first := known()) == len(calls):
-        draw(first, False)
-    else:
-        run(wait, _STAYS_SECONDS)
+    run(wait, None if len(known()) == len(calls) else _STAYS_SECONDS)
 
 
 # -- how a long job is shown -----------------------------------------------------------------------
