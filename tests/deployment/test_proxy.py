@@ -81,7 +81,7 @@ def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied):
     async def visit():
         async with Visitor(proxied[0]) as visitor:
             await brings(visitor, "heights.csv", files.csv())
-            assert "12 curves" in visitor.words and not visitor.faults
+            assert "12 children" in visitor.words and not visitor.faults
 
     finished(visit())
 
