@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from engine.core.tasks import COUNTED, TASKS
@@ -170,7 +171,8 @@ def over_budgets(view: Counts) -> None:
     view.draw(
         "Error over ε", charts.over_budgets(steps, errors, view.budget.epsilon), "over_budgets", 300
     )
-    st.markdown(":small[No point: nothing would be published.]")
+    if not np.isfinite(errors).all():
+        st.markdown(":small[No point: nothing would be published.]")
 
 
 # -- in the drawer --------------------------------------------------------------------------

@@ -369,9 +369,29 @@ def test_noise_that_is_too_small_in_some_numbers_alone_is_seen_as_it_is_drawn(ca
     wording.found("noise too small", reason_against(unlike))
 
 
+# Of many messages, between which they divide ε: to see a fifth takes from minutes to hours. Their
+# broken variants are caught in `test_broken.py`.
+DIVIDED = [
+    case
+    for case in AT_ONE
+    if case.mechanism.key
+    in (
+        "adaptive_coefficients",
+        "adaptive_mean",
+        "percentile_curves",
+        "sparse_inference",
+        "sparse_newton",
+        "wavelet_adaptive",
+    )
+    or (case.mechanism.key == "sparse_regression" and "centre" in case.mechanism.changed())
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [case for case in AT_ONE if case not in UNSEEN], **named)
-def test_noise_a_fifth_too_small_is_exposed_in_every_mechanism(case):
+@pytest.mark.parametrize(
+    "case", [case for case in AT_ONE if case not in UNSEEN and case not in DIVIDED], **named
+)
+def test_noise_a_fifth_too_small_is_exposed(case):
     """At most 200 000 releases of each side, at ε = 1."""
     assert is_exposed(case)
 

@@ -155,7 +155,9 @@ def methods(view: MeanCurve) -> None:
         if view.is_own:
             layout.table({name: table[name] for name in table if name not in columns}, True)
         else:
-            st.dataframe(table, hide_index=True, column_config=columns, height="content")
+            st.dataframe(
+                table, hide_index=True, column_config=columns, height="content", placeholder="–"
+            )
 
     timed.one_by_one(
         methods_topic.released,
