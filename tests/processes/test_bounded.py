@@ -134,7 +134,7 @@ def test_a_wide_table_needs_no_more_memory_than_a_narrow_one():
     "name", ["a cell far off", slow("one long string in every cell"), slow("two columns far apart")]
 )
 def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
-    with pytest.raises(InputError, match=r"5 seconds or 270 MB|damaged"):
+    with pytest.raises(InputError, match=r"15 seconds or 270 MB|damaged"):
         propose_within(WORKBOOKS[name][0]())
     result = capfd.readouterr()
     assert not result.out and not result.err

@@ -572,8 +572,10 @@ def _on_codes(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Ques
         codes = [
             code for code in lonely_codes(numbers) if not is_time or abs(code) >= LEAST_OF_TIMES
         ]
+        if not codes:
+            continue
         texts = sorted({text for text in content.known if _number(text, look.decimal) in codes})
-        if codes and texts:
+        if texts:
             number = int(sum((numbers == code).sum() for code in codes))
             yield Question(
                 field="missing",
