@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary
@@ -253,7 +252,7 @@ def _aim(target: float) -> None:
 
 def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnswer | None:
     """Simulate the answer; None if the method refuses."""
-    try:
+    with controls.refusals(":material/block:"):
         setting = PlannedStudy.of(
             view.source,
             view.mechanism,
@@ -264,9 +263,7 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
         return run.answer(
             planning_topic.plan, setting, "people", target, view.settings.seed, steps=_STEPS
         )
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/block:")
-        return None
+    return None
 
 
 def _say(view: Percentiles, answer: PlanningAnswer, name: str) -> None:

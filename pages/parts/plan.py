@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -251,11 +251,9 @@ def _resize(dial: str, value: Number) -> None:
 
 def solve(view: Planned) -> PlanningAnswer | None:
     """Find the answer; None, with the reason under the blanks, if there is none."""
-    try:
+    with controls.refusals(":material/block:"):  # such as a method that refuses these sizes
         return run.answer(planning_topic.plan, *view.arguments, steps=_STEPS)
-    except InputError as problem:  # such as a method that refuses these sizes
-        st.error(controls.message(problem), icon=":material/block:")
-        return None
+    return None
 
 
 def _question(view: Planned) -> str:
@@ -398,30 +396,33 @@ _RULE_LABELS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares 
 
 
 def split_fold(view: Planned) -> None:
+    layout.folded("Split a total over several outputs", "split", partial(_split, view))
+
+
+def _split(view: Planned) -> None:
     """Show the budget and error of every output."""
-    with layout.fold("Split a total over several outputs", "split") as is_open:
-        if not is_open:
-            return
-        st.markdown(planning_words.split_lead(view.facts))
-        delta, split = session.delta(view.source).value, view.settings.budget_split
-        if delta == 0:  # pure budgets add in one way only
-            split = replace(split, rule=RULES[0])
-        _split_total(split, delta)
-        try:
-            budgets = budget_split.shares(split, delta)
-        except InputError as problem:  # the rows below stay, so that a lock can be opened
-            st.error(controls.message(problem), icon=":material/lock:")
-            budgets = ()
-        _split_rows(split, budgets)
-        if budgets:
-            _split_answer(view, split, budgets)
+    st.markdown(planning_words.split_lead(view.facts))
+    delta, split = session.delta(view.source).value, view.settings.budget_split
+    if delta == 0:  # pure budgets add in one way only
+        split = replace(split, rule=RULES[0])
+    _split_total(split, delta)
+    budgets: Sequence[Budget] = ()
+    with controls.refusals(":material/lock:"):  # the rows below stay, so that a lock can be opened
+        budgets = budget_split.shares(split, delta)
+    _split_rows(split, budgets)
+    if budgets:
+        _split_answer(view, split, budgets)
 
 
 def _split_total(split: Split, delta: float) -> None:
     """Ask for the total, the number of outputs, and how they add up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.number(
-            "Total ε for one person", split.total, _set_split_total, "split_total", width=200
+            "Total ε for one person",
+            split.total,
+            lambda total: _change_split(total=total),
+            "split_total",
+            width=200,
         )
         controls.number(
             "Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True, width=140
@@ -431,7 +432,7 @@ def _split_total(split: Split, delta: float) -> None:
                 st.segmented_control,
                 "How they add up",
                 split.rule,
-                _set_rule,
+                lambda rule: _change_split(rule=rule or split.rule),
                 "split_way",
                 options=list(RULES),
                 format_func=_RULE_LABELS.get,
@@ -439,71 +440,54 @@ def _split_total(split: Split, delta: float) -> None:
             )
 
 
-def _set_split_total(total: float) -> None:
-    session.change(budget_split=replace(session.current().budget_split, total=total))
-
-
-def _set_rule(rule: str | None) -> None:
-    split = session.current().budget_split
-    session.change(budget_split=replace(split, rule=rule or split.rule))
+def _change_split(**values: Any) -> None:
+    session.change(budget_split=replace(session.current().budget_split, **values))
 
 
 def _resize_split(count: int) -> None:
     if not 1 <= count <= MAX_PARTS:
         raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
-    split = session.current().budget_split
-    parts = (*split.parts, *[OutputShare()] * MAX_PARTS)[:count]
-    session.change(budget_split=replace(split, parts=parts))
-
-
-def _replace_part(k: int, part: OutputShare) -> None:
-    split = session.current().budget_split
-    parts = (*split.parts[:k], part, *split.parts[k + 1 :])
-    session.change(budget_split=replace(split, parts=parts))
-
-
-def _set_weight(k: int, weight: float) -> None:
-    _replace_part(k, OutputShare(weight))
-
-
-def _set_epsilon(k: int, epsilon: float) -> None:
-    _replace_part(k, OutputShare(locked=epsilon))
-
-
-def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
-    """Hold an output at the ε that it has now, or let it follow its weight again."""
-    _replace_part(k, OutputShare(locked=epsilon) if is_on else OutputShare())
+    parts = session.current().budget_split.parts
+    _change_split(parts=(*parts, *[OutputShare()] * MAX_PARTS)[:count])
 
 
 def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
-    """Choose a weight for every output, or a locked ε."""
     for k, part in enumerate(split.parts):
-        epsilon = budgets[k].epsilon if budgets else part.locked
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            if part.locked is None:
-                controls.number(
-                    f"Weight of output {k + 1}",
-                    part.weight,
-                    partial(_set_weight, k),
-                    f"split_weight_{k}",
-                    width=200,
-                )
-            else:
-                controls.number(
-                    f"ε of output {k + 1}",
-                    part.locked,
-                    partial(_set_epsilon, k),
-                    f"split_epsilon_{k}",
-                    width=200,
-                )
-            controls.bound(
-                st.toggle,
-                f"Lock output {k + 1}",
-                part.locked is not None,
-                partial(_lock, k, epsilon),
-                f"split_lock_{k}",
-                disabled=epsilon is None,
+        _split_row(k, part, budgets[k].epsilon if budgets else part.locked)
+
+
+def _split_row(k: int, part: OutputShare, epsilon: float | None) -> None:
+    """Choose a weight for an output, or lock it at the ε that it has now."""
+
+    def put(part: OutputShare) -> None:
+        parts = session.current().budget_split.parts
+        _change_split(parts=(*parts[:k], part, *parts[k + 1 :]))
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if part.locked is None:
+            controls.number(
+                f"Weight of output {k + 1}",
+                part.weight,
+                lambda weight: put(OutputShare(weight)),
+                f"split_weight_{k}",
+                width=200,
             )
+        else:
+            controls.number(
+                f"ε of output {k + 1}",
+                part.locked,
+                lambda epsilon: put(OutputShare(locked=epsilon)),
+                f"split_epsilon_{k}",
+                width=200,
+            )
+        controls.bound(
+            st.toggle,
+            f"Lock output {k + 1}",
+            part.locked is not None,
+            lambda is_on: put(OutputShare(locked=epsilon) if is_on else OutputShare()),
+            f"split_lock_{k}",
+            disabled=epsilon is None,
+        )
 
 
 def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:

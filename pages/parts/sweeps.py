@@ -157,12 +157,10 @@ def _design(task: str) -> Scenario | None:
         _axis_choice("A line for each", "across", across, others)
         second = () if across is None else _values(across, choice.levels, "levels")
     moved = [(along, first), *([] if across is None else [(across, second)])]
-    try:
+    with controls.refusals():
         budget = Budget(current.epsilon, session.delta(source, task).value)
         return sweep_topic.design(source, mechanism, budget, choice.repeats, current.seed, moved)
-    except InputError as reason:
-        st.error(controls.message(reason), icon=":material/error:")
-        return None
+    return None
 
 
 def _choose(**values: Any) -> None:

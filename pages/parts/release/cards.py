@@ -322,14 +322,12 @@ def release_cost(choice: Choice) -> ReleaseCost | None:
     """Compute the cost; None, with the reason shown, if data or a group cannot be published."""
     if choice.source is None:
         return None
-    try:
+    with controls.refusals(":material/block:"):
         for part in choice.parts:
             _cost_of(choice, part)
         return _cost_of(choice, choice.source)
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/block:")
-        _published_instead(choice, choice.source)
-        return None
+    _published_instead(choice, choice.source)
+    return None
 
 
 def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
@@ -815,11 +813,11 @@ def _result_of(release: Published, suffix: str) -> None:
         )
         _take_away(release, suffix)
         _answers(release, suffix)
-        with layout.fold(
-            "The guarantee, and the same settings again", f"release_card{suffix}"
-        ) as is_open:
-            if is_open:
-                _guarantee(release, suffix)
+        layout.folded(
+            "The guarantee, and the same settings again",
+            f"release_card{suffix}",
+            lambda: _guarantee(release, suffix),
+        )
 
 
 def _picture(release: Published, suffix: str) -> None:
@@ -839,43 +837,49 @@ def _picture(release: Published, suffix: str) -> None:
     for sentence in (*warnings[1:], *captions.explained(release)):
         st.markdown(f":small[{escape(sentence)}]")
     if release.uncertainty.checks:
-        with layout.fold(
-            "Stated facts and what was measured of them", f"release_checks{suffix}"
-        ) as is_open:
-            if is_open:
-                st.table(
-                    [
-                        {name.replace("_", " ").capitalize(): text for name, text in row.items()}
-                        for row in release.uncertainty.checks
-                    ]
-                )
-    with layout.fold("Numbers behind this picture", f"release_numbers{suffix}") as is_open:
-        if is_open:
-            layout.in_words("What is published", chart)
+        layout.folded(
+            "Stated facts and what was measured of them",
+            f"release_checks{suffix}",
+            lambda: st.table(
+                [
+                    {name.replace("_", " ").capitalize(): text for name, text in row.items()}
+                    for row in release.uncertainty.checks
+                ]
+            ),
+        )
+    layout.folded(
+        "Numbers behind this picture",
+        f"release_numbers{suffix}",
+        lambda: layout.in_words("What is published", chart),
+    )
 
 
 def _answers(release: Published, suffix: str) -> None:
     """Show the answers of the released curve, from its card alone."""
     if counts_card.is_of_counts(release.card):
-        with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:
-            if is_open:
-                survival_cards.table(counts_card.read(release.card))
+        layout.folded(
+            "Ask the released curve",
+            f"release_answers{suffix}",
+            lambda: survival_cards.table(counts_card.read(release.card)),
+        )
     if "answers" not in release.card:
         return
-    with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:
-        if is_open:
-            answer_cards.table(answers_card.read(release.card))
-    with layout.fold(
-        "Synthetic people drawn from the release", f"release_synthetic{suffix}"
-    ) as is_open:
-        if is_open:
-            answer_cards.synthetic_section(
-                answers_card.read(release.card),
-                release.card["release"]["name"],
-                release.cost.certified,
-                1,
-                f"release_synthetic{suffix}",
-            )
+    layout.folded(
+        "Ask the released curve",
+        f"release_answers{suffix}",
+        lambda: answer_cards.table(answers_card.read(release.card)),
+    )
+    layout.folded(
+        "Synthetic people drawn from the release",
+        f"release_synthetic{suffix}",
+        lambda: answer_cards.synthetic_section(
+            answers_card.read(release.card),
+            release.card["release"]["name"],
+            release.cost.certified,
+            1,
+            f"release_synthetic{suffix}",
+        ),
+    )
 
 
 def _take_away(release: Published, suffix: str) -> None:

@@ -93,14 +93,12 @@ def check_published() -> None:
     if not chosen:
         return
     book = Ledger() if visitors.may_bring_files() else None
-    try:
+    with controls.refusals():
         folders = checked_files.unpacked({file.name: file.getvalue() for file in chosen})
         for folder, files in folders.items():
             if len(folders) > 1:
                 st.markdown(f"**{escape(folder)}**")
             _findings(checked_files.check(files, book))
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/error:")
 
 
 def _findings(findings: list[FileFinding]) -> None:

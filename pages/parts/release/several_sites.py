@@ -54,11 +54,8 @@ def show(choice: Choice) -> None:
         format_func=_PARTS.__getitem__,
         label_visibility="collapsed",
     )
-    with layout.user_errors():
-        try:
-            {"plan": _plan, "follow": _follow, "open": _open}[part or "plan"](choice)
-        except InputError as problem:
-            st.error(controls.message(problem), icon=":material/block:")
+    with layout.user_errors(), controls.refusals(":material/block:"):
+        {"plan": _plan, "follow": _follow, "open": _open}[part or "plan"](choice)
 
 
 # -- before a run ----------------------------------------------------------------------------------
@@ -192,8 +189,7 @@ def _checked(stated: Mapping[str, Any]) -> SiteStudy:
     if cached is None or cached[0] != text:
         with st.spinner("Working out the noise of every message …"):
             cached = st.session_state.site_study = text, SiteStudy.of(stated)
-    study: SiteStudy = cached[1]
-    return study
+    return cached[1]
 
 
 # -- during a run ----------------------------------------------------------------------------------
@@ -219,11 +215,8 @@ def _follow(choice: Choice) -> None:
 
     def look() -> None:
         """Show what has come since the last look."""
-        with layout.user_errors():
-            try:
-                _progress(study, there, ring)
-            except InputError as problem:
-                st.error(controls.message(problem), icon=":material/gpp_bad:")
+        with layout.user_errors(), controls.refusals(":material/gpp_bad:"):
+            _progress(study, there, ring)
 
     plan = _plan_of(study, there)
     is_whole = plan is not None and len(there.received()) == len(Protocol(plan).turns)

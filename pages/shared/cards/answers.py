@@ -17,7 +17,6 @@ from engine.answers.synthetic import (
     refusal_of_synthetic,
     synthetic_people,
 )
-from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.language.grammar import escape
 from engine.topics.components import charts as charts_of_components
@@ -59,14 +58,12 @@ def one_question(curve: ReleasedCurve) -> None:
         options=list(labels),
     )
     controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
-    try:
+    with controls.refusals():
         st.markdown(f"**{escape(question.answer(curve).text)}**")
         if isinstance(question, Modes):
             _draw_directions(curve)
         if isinstance(question, ManyGroups):
             _draw_groups(curve, question.drawn == SHRUNK)
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/error:")
 
 
 def directions(curve: ReleasedCurve) -> None:

@@ -85,18 +85,19 @@ def card(
             face(facts, spends)
         else:
             _follow(facts, slider)
-        with layout.fold("Power at low false-positive rates", "why") as is_open:
-            if is_open:
-                _careful_attacker(facts, spends, held, sizes.n_curves)
-        with layout.fold("Trade-off curve of the mechanism", "trade_off") as is_open:
-            if is_open:
-                _trade_off(of(spends), facts)
-        with layout.fold(
-            f"Several {held}s of one {person}, or a secret sample", "several"
-        ) as is_open:
-            if is_open:
-                _several(facts, held)
-                _secret_sample(facts, spends, sizes)
+        layout.folded(
+            "Power at low false-positive rates",
+            "why",
+            lambda: _careful_attacker(facts, spends, held, sizes.n_curves),
+        )
+        layout.folded(
+            "Trade-off curve of the mechanism", "trade_off", lambda: _trade_off(of(spends), facts)
+        )
+        layout.folded(
+            f"Several {held}s of one {person}, or a secret sample",
+            "several",
+            lambda: _several(facts, held, spends, sizes),
+        )
     return {title: step.dots}
 
 
@@ -172,8 +173,11 @@ def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
     layout.table(chart.table, facts.is_upload, 220)
 
 
-def _several(facts: PublicFacts, held: str) -> None:
-    """Ask how many protected units one person has: stated, never read off the data."""
+def _several(facts: PublicFacts, held: str, spends: Sequence[Spend], sizes: Sizes) -> None:
+    """Ask how many protected units one person has: stated, never read off the data.
+
+    Below it stands the value of a secret sample.
+    """
     controls.number(
         f"{capital(held)}s of one {facts.person}",
         session.current().group_size,
@@ -183,6 +187,7 @@ def _several(facts: PublicFacts, held: str) -> None:
         help=f"The most {held}s that one {facts.person} "
         "has in the data, from repeat visits for example. Yours to state.",
     )
+    _secret_sample(facts, spends, sizes)
 
 
 def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:

@@ -75,11 +75,9 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> ShapeQuery | None:
     if current.shape_question not in shape.KINDS:
         return None
     _numbers(facts)
-    try:
+    with controls.refusals():
         return question(facts)
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/error:")
-        return None
+    return None
 
 
 def _numbers(facts: PublicFacts) -> None:
@@ -123,7 +121,7 @@ def _numbers(facts: PublicFacts) -> None:
 
 
 def _state(field: str, value: float | None) -> None:
-    """State a number of the question; an emptied box returns to the default."""
+    """State a number; an emptied box returns to the default."""
     session.change(**{field: None if value is None else settings.checked_number(value, field)})
 
 
@@ -204,12 +202,14 @@ def grouped_releases(scene: Scene) -> GroupedReleases:
 def _groups(scene: Scene) -> None:
     """Show the answers of releases about two groups, and how often they tell them apart."""
     groups = grouped_releases(scene)
-    texts = groups.texts[scene.step]
-    _list(texts)
+    _list(groups.texts[scene.step])
     st.markdown(f":small[{words.groups_asked(*groups.names, scene.budget)}]")
     st.subheader(words.HOW_OFTEN, anchor=False)
-    detected, void = groups.detected(scene.step), groups.void(scene.step)
-    st.markdown(words.groups_told(detected, len(texts), void))
+    st.markdown(
+        words.groups_told(
+            groups.detected(scene.step), len(groups.texts[scene.step]), groups.void(scene.step)
+        )
+    )
 
 
 def _next_person(scene: Scene) -> None:
@@ -238,39 +238,43 @@ def section(scene: Scene) -> None:
     """Show one question, its answers at the chosen budget, and how often releases give them."""
     st.subheader("Ask the curve", anchor=False)
     question = ask(scene.facts, len(scene.source.group_names) > 1)
-    if compares_groups(scene.source) and not scene.is_refused:
-        with layout.user_errors():
-            _groups(scene)
-    if session.current().shape_question == settings.NEXT and not scene.is_refused:
-        with layout.user_errors():
-            _next_person(scene)
     if not scene.is_refused:
-        with layout.user_errors():
-            if question is not None:
-                marks = asked_releases(scene, question).marks[scene.step]
-                _list([mark.text for mark in marks])
-                st.markdown(f":small[{words.ASKING}]")
-            with layout.fold("All answers of one release", "all_answers") as is_open:
-                if is_open:
-                    answer_cards.table(first_curve(scene))
-    if not scene.is_refused:
-        with layout.fold("Synthetic people drawn from one release", "synthetic") as is_open:
-            if is_open:
-                with layout.user_errors():
-                    answer_cards.synthetic_section(
-                        first_curve(scene),
-                        scene.facts.name,
-                        scene.budget,
-                        session.current().seed,
-                        "synthetic",
-                        scene.is_own,
-                    )
-    with layout.fold("People needed to see a difference between two groups", "power") as is_open:
-        if is_open:
-            people_needed(scene)
+        _answers(scene, question)
+    layout.folded(
+        "People needed to see a difference between two groups",
+        "power",
+        partial(people_needed, scene),
+    )
     if question is not None:
         st.subheader(words.HOW_OFTEN, anchor=False)
         _how_often(scene, question)
+
+
+def _answers(scene: Scene, question: ShapeQuery | None) -> None:
+    """Show the answers of releases to the question, all answers of one, and synthetic people."""
+    with layout.user_errors():
+        if compares_groups(scene.source):
+            _groups(scene)
+        if session.current().shape_question == settings.NEXT:
+            _next_person(scene)
+        if question is not None:
+            _list([mark.text for mark in asked_releases(scene, question).marks[scene.step]])
+            st.markdown(f":small[{words.ASKING}]")
+    layout.folded(
+        "All answers of one release", "all_answers", lambda: answer_cards.table(first_curve(scene))
+    )
+    layout.folded(
+        "Synthetic people drawn from one release",
+        "synthetic",
+        lambda: answer_cards.synthetic_section(
+            first_curve(scene),
+            scene.facts.name,
+            scene.budget,
+            session.current().seed,
+            "synthetic",
+            scene.is_own,
+        ),
+    )
 
 
 def first_curve(scene: Scene) -> ReleasedCurve:
@@ -300,9 +304,11 @@ def _how_often(scene: Scene, asked: ShapeQuery) -> None:
     )
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{words.KEY}]")
-    with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
-        if is_open:
-            layout.table(chart.table, scene.is_own, 220)
+    layout.folded(
+        "Numbers behind this question",
+        "shape_numbers",
+        lambda: layout.table(chart.table, scene.is_own, 220),
+    )
 
 
 # -- how many people two groups need to show a difference at one time ------------------------------
@@ -366,14 +372,14 @@ def _planned_difference(facts: PublicFacts) -> tuple[float, float]:
 
 
 def _state_difference(field: str, value: float | None) -> None:
-    """State a number of the plan; an emptied box returns to the default."""
+    """State a number of the plan."""
     if field == "power_difference" and value == 0:
         raise InputError(
             "The difference must be a number other than 0.",
             field=field,
             hint="State the smallest difference that would matter.",
         )
-    session.change(**{field: None if value is None else settings.checked_number(value, field)})
+    _state(field, value)
 
 
 def _sizes(plan: PowerPlan, facts: PublicFacts) -> list[dict[str, float | int | None]]:

@@ -8,7 +8,8 @@ widget.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -188,6 +189,30 @@ def message(problem: InputError) -> str:
     """Write the fault in bold, then its remedy; text of the visitor cannot become markup."""
     escaped = [part.translate(_MARKUP) for part in (problem.message, problem.hint)]
     return f"**{escaped[0]}** {escaped[1]}".strip()
+
+
+@contextmanager
+def refusals(icon: str = ":material/error:") -> Iterator[None]:
+    """Show a refusal in a red box, in place of what is left of the block."""
+    try:
+        yield
+    except InputError as problem:
+        st.error(message(problem), icon=icon)
+
+
+@contextmanager
+def kept(key: str) -> Iterator[None]:
+    """Keep a refusal in the session, for `show_kept` where the next run of the page draws it."""
+    try:
+        yield
+    except InputError as problem:
+        st.session_state[key] = problem
+
+
+def show_kept(key: str) -> None:
+    """Show a kept refusal once."""
+    if problem := st.session_state.pop(key, None):
+        st.error(message(problem), icon=":material/error:")
 
 
 _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}

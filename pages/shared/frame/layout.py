@@ -157,19 +157,12 @@ def chips(changed: Sequence[str]) -> None:
         st.button("Reset", icon=":material/undo:", type="tertiary", on_click=reset, key="reset")
 
 
-@contextmanager
-def fold(label: str, key: str) -> Iterator[bool]:
-    """Draw a fold, kept by links; yield True if it is open, so that a closed one costs nothing."""
+def folded(label: str, key: str, draw: Callable[[], object]) -> None:
+    """Draw a fold, kept by links, whose content is drawn only while it is open."""
     box = st.expander(label, on_change=session.change, key=f"fold_{key}")
     session.note_fold(key, bool(box.open))
-    with box, user_errors():
-        yield bool(box.open)
-
-
-def folded(label: str, key: str, draw: Callable[[], object]) -> None:
-    """Draw a fold whose content is drawn only while it is open."""
-    with fold(label, key) as is_open:
-        if is_open:
+    if box.open:
+        with box, user_errors():
             draw()
 
 

@@ -19,7 +19,6 @@ from typing import Any, ClassVar, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
@@ -356,12 +355,9 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
     `height` is that of the first picture in pixels, gray until the page was drawn once; `data`
     names its data if no picture of others may stay meanwhile.
     """
-    with layout.loading(height, data):
-        try:
-            return make()
-        except InputError as problem:
-            st.error(controls.message(problem), icon=":material/block:")
-            return None
+    with layout.loading(height, data), controls.refusals(":material/block:"):
+        return make()
+    return None
 
 
 def messages() -> DeltaGenerator:

@@ -86,6 +86,13 @@ def of(task: str) -> Draft | None:
     return None if draft is None or draft.task != task else draft
 
 
+def confirmed(task: str) -> Draft:
+    """Return the statements about a file whose reading is confirmed."""
+    draft = of(task)
+    assert draft is not None
+    return draft
+
+
 def keep(draft: Draft | None) -> None:
     """Put it in place of the last one; None where nothing is confirmed."""
     st.session_state.upload_draft = draft
@@ -110,8 +117,7 @@ def _on_screen() -> dict[str, Any]:
 
 def answer_of_file() -> FrozenComparison | None:
     """Return the file's comparison with the last frozen facts; None before."""
-    answer: FrozenComparison | None = st.session_state.get("upload_answered")
-    return answer
+    return st.session_state.get("upload_answered")
 
 
 def keep_answer(answer: FrozenComparison) -> None:
@@ -155,8 +161,7 @@ def recall_answers() -> None:
 
 
 def _answers() -> dict[str, Any]:
-    answers: dict[str, Any] = st.session_state.setdefault("answers_of_form", {})
-    return answers
+    return st.session_state.setdefault("answers_of_form", {})
 
 
 def answered(key: str) -> Any:

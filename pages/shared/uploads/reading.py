@@ -25,7 +25,7 @@ from engine.uploads.proposing.examples import rows_of
 from engine.uploads.proposing.questions import Question, ReadingOption, answered
 from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.rows import UploadRows
-from pages.shared.frame.controls import message, plain
+from pages.shared.frame.controls import plain, show_kept
 from pages.shared.uploads import columns, draft, earlier, files, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
@@ -328,8 +328,7 @@ def _save_and_bring(reading: Reading) -> None:
                 max_upload_size=1,
             )
             earlier.draw()
-    if (problem := st.session_state.pop("reading_problem", None)) is not None:
-        st.error(message(problem), icon=":material/error:")
+    show_kept("reading_problem")
 
 
 def _download(reading: Reading) -> None:
