@@ -34,7 +34,7 @@ from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.frame.timed import progress, visitor
 from pages.shared.server.jobs import Job, jobs
-from pages.shared.state import lab_tasks, links, run, session, settings
+from pages.shared.state import allowed, lab_tasks, links, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 Ts = TypeVarTuple("Ts")
@@ -579,7 +579,7 @@ def _limits(view: Audited) -> None:
                 st.slider,
                 "At which time, from start (0) to end (1)",
                 session.current().evaluation_point,
-                lambda chosen: session.change(evaluation_point=settings.checked_point(chosen)),
+                lambda chosen: session.change(evaluation_point=allowed.point(chosen)),
                 "audit_point",
                 min_value=0.0,
                 max_value=1.0,
@@ -641,7 +641,7 @@ def _two_releases(current: settings.Settings) -> None:
             st.select_slider,
             "Second release (ε)",
             current.second_epsilon,
-            lambda chosen: session.change(second_epsilon=settings.checked_epsilon(chosen)),
+            lambda chosen: session.change(second_epsilon=allowed.epsilon(chosen)),
             "audit_again",
             options=settings.steps_of(current.second_epsilon),
             format_func=lambda e: f"ε = {e:g}",

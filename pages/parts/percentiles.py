@@ -27,7 +27,7 @@ from engine.topics.planning.answer import PlannedStudy, PlanningAnswer, usual_ta
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session
 from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
@@ -247,7 +247,7 @@ def _name(percentile: float) -> str:
 
 
 def _aim(target: float) -> None:
-    session.change(percentile_target=settings.checked_target(target))
+    session.change(percentile_target=allowed.target(target))
 
 
 def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnswer | None:

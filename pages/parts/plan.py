@@ -36,7 +36,7 @@ from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 from pages.shared.state.settings import Settings
 
 Number = TypeVar("Number", int, float)
@@ -175,7 +175,7 @@ def question(view: Planned) -> None:
             "error",
             named("Error of at most", facts.value_unit),
             view.target,
-            lambda value: session.change(typical_error=settings.checked_target(value)),
+            lambda value: session.change(typical_error=allowed.target(value)),
         )
         _blank(
             view,
@@ -340,7 +340,7 @@ def risk(view: Planned) -> None:
         controls.number(
             "Attacker’s accuracy, at most (%)",
             view.settings.attacker_accuracy,
-            lambda value: session.change(attacker_accuracy=settings.checked_risk(value)),
+            lambda value: session.change(attacker_accuracy=allowed.risk(value)),
             "plan_risk",
             help="By an attacker who knows every other curve and has narrowed one down "
             "to two. A coin toss is right 50 % of the time.",

@@ -35,7 +35,7 @@ from engine.topics.regression.answer import (
 from engine.uploads.curves import Upload
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
@@ -215,7 +215,7 @@ def _class_statement(view: Regression, estimate: PointAnswer) -> None:
 
 
 def _move(point: float) -> None:
-    session.change(evaluation_point=settings.checked_point(point))
+    session.change(evaluation_point=allowed.point(point))
 
 
 def cost(view: Regression) -> None:

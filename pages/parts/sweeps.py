@@ -35,7 +35,7 @@ from pages.shared.frame.page import View
 from pages.shared.frame.timed import begin, duration, progress, visitor, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import session, settings
-from pages.shared.state.settings import checked_repeats
+from pages.shared.state.sweep_choice import checked_repeats
 
 LIMITS = EffortLimits(minutes=3, gigabytes=0.5)
 _NONE = ""

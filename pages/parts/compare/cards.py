@@ -24,7 +24,7 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 
 _DEFAULT_METHODS = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
@@ -166,7 +166,7 @@ def choices(view: SideBySide) -> None:
             st.multiselect,
             "Methods",
             list(view.words),
-            lambda chosen: session.change(compared_methods=settings.checked_methods(chosen)),
+            lambda chosen: session.change(compared_methods=allowed.methods(chosen)),
             "compare_methods",
             options=list(settings.METHODS),
             format_func=lambda word: settings.METHODS[word][0],
@@ -177,7 +177,7 @@ def choices(view: SideBySide) -> None:
             st.multiselect,
             "Budgets (ε)",
             list(view.settings.compared_budgets),
-            lambda chosen: session.change(compared_budgets=settings.checked_budgets(chosen)),
+            lambda chosen: session.change(compared_budgets=allowed.budgets(chosen)),
             "compare_budgets",
             options=list(EPSILON_STEPS),
             format_func=lambda e: f"{e:g}",

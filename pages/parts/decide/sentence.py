@@ -21,7 +21,7 @@ from engine.topics.sites.site_table import SiteRow
 from pages.parts import sites
 from pages.parts.decide.view import DecideView, change_unit, choose, data_choice, resize
 from pages.shared.frame import controls, layout
-from pages.shared.state import links, session, settings
+from pages.shared.state import allowed, links, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
 
@@ -169,7 +169,7 @@ def _set_target(view: DecideView) -> Callable[[float], None]:
 
     def write(value: float) -> None:
         unit, half = view.unit, view.facts.value_half_width
-        target = settings.checked_target(value)
+        target = allowed.target(value)
         if view.decided.has_value_unit and target >= half:
             raise InputError(
                 f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "

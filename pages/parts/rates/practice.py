@@ -29,7 +29,7 @@ from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
-from pages.shared.state import links, session, settings
+from pages.shared.state import allowed, links, session
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
     """Take over what the form says, all of it or nothing."""
     try:
         entered = read()
-        epsilon = settings.checked_epsilon(entered["epsilon"])
+        epsilon = allowed.epsilon(entered["epsilon"])
         resized = _resized(view, entered["people"], entered["readings"])
         rate = controls.with_value(view.rate, "smoothness", entered["smoothness"])
         session.change_source(view.problem, resized)

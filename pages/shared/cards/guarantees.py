@@ -15,7 +15,7 @@ from engine.topics.mean import live
 from engine.topics.planning import precedents
 from engine.topics.planning.consequences import label
 from pages.shared.frame import controls, layout
-from pages.shared.state import session, settings
+from pages.shared.state import allowed, session
 
 
 def promise(spends: Sequence[Spend], budget: Budget) -> None:
@@ -128,7 +128,7 @@ def rule_and_precedents() -> None:
     controls.number(
         "Our rule: ε at most",
         session.current().epsilon_limit,
-        lambda rule: session.change(epsilon_limit=settings.checked_rule(rule)),
+        lambda rule: session.change(epsilon_limit=allowed.rule(rule)),
         "rule",
         is_optional=True,
         placeholder="none",

@@ -20,7 +20,7 @@ from engine.privacy.amplification import Person, SecretSample
 from engine.privacy.failure import Delta
 from pages.shared import components
 from pages.shared.frame import controls, layout
-from pages.shared.state import session, settings
+from pages.shared.state import allowed, session
 
 _FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
@@ -181,7 +181,7 @@ def _several(facts: PublicFacts, held: str, spends: Sequence[Spend], sizes: Size
     controls.number(
         f"{capital(held)}s of one {facts.person}",
         session.current().group_size,
-        lambda count: session.change(group_size=settings.checked_group(count)),
+        lambda count: session.change(group_size=allowed.group(count)),
         "group",
         is_whole=True,
         help=f"The most {held}s that one {facts.person} "

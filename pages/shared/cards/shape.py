@@ -35,7 +35,7 @@ from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_di
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
 from pages.shared.frame import controls, layout
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 
 
 def question(facts: PublicFacts) -> ShapeQuery | None:
@@ -122,7 +122,7 @@ def _numbers(facts: PublicFacts) -> None:
 
 def _state(field: str, value: float | None) -> None:
     """State a number; an emptied box returns to the default."""
-    session.change(**{field: None if value is None else settings.checked_number(value, field)})
+    session.change(**{field: None if value is None else allowed.number(value, field)})
 
 
 # -- the answer -----------------------------------------------------------------------------------
