@@ -79,7 +79,7 @@ class Audited(View):
 
     @property
     def budget(self) -> Budget:
-        return limit_cards.budget(self.settings, self.mechanism, self.source)
+        return self.settings.budget_on(self.source, self.mechanism)
 
     @cached_property
     def variants(self) -> tuple[broken.Bug, ...]:

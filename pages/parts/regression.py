@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,7 +17,6 @@ from engine.language.error_words import shares_key
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number
 from engine.privacy import accounting
-from engine.questions import Question, ask
 from engine.topics.brief import Brief
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts, words
@@ -37,7 +36,6 @@ from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import allowed, run, session, settings
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
 TASK = WAVELET_REGRESSION.key
 _RELEASES, _ONE = "Possible releases", "One release and its band"
@@ -47,7 +45,7 @@ class Regression(ReleaseView):
     """The regression on screen, from the observations of all sites."""
 
     page, fold_prefix, chart_prefix = "regression", "regression_", "regression_"
-    task = TASK
+    task, asks = TASK, regression_topic.regression_answer
     source: Readings
     mechanism: Method
     stated_delta = None  # every site has its own
@@ -58,13 +56,7 @@ class Regression(ReleaseView):
         assert isinstance(source, Readings) and isinstance(mechanism, Method)
         self.source, self.mechanism, self.facts = source, mechanism, source.facts
         self.network = network_on_screen() if self.is_on_screen else self.settings.network
-        self.answer = run.answer(
-            regression_topic.regression_answer,
-            self.source,
-            self.mechanism,
-            self.network,
-            self.settings.seed,
-        )
+        self.answer = run.answer(regression_topic.regression_answer, *self.arguments)
         self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
         self.budget = accounting.requested(self.spends)
         self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
@@ -80,14 +72,9 @@ class Regression(ReleaseView):
     def highest_epsilon(self) -> float:
         return max(group.epsilon for group in self.network.groups)
 
-    def question(self) -> Question:
-        return ask(
-            regression_topic.regression_answer,
-            self.source,
-            self.mechanism,
-            self.network,
-            self.settings.seed,
-        )
+    @property
+    def arguments(self) -> tuple[Readings, Method, Network, int]:
+        return self.source, self.mechanism, self.network, self.settings.seed
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -340,15 +327,9 @@ def slopes() -> None:
     st.dataframe(run.answer(wavelet_slopes.compared), hide_index=True)
 
 
-def options() -> None:
-    """Draw all parameters of the observations and the method, and the seed; sites have own ε."""
-    controls.more_options(TASK, epsilon=False, delta=session.uploaded(TASK))
-
-
 # -- its sites, and the controls that choose what they hold ----------------------------------------
 
 
-Number = TypeVar("Number", int, float)
 SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # the network states them
 _OWN = "Your own network"
 _SIMULATED, _MINE = "Simulated", "Your observations"
@@ -387,11 +368,6 @@ def start_own() -> None:
     session.change_mechanism(
         TASK, regression_topic.suited(method_on_screen(), readings_on_screen().facts)
     )
-
-
-def own_readings() -> None:
-    """Show the panel of own observations, and how many were moved into the stated range."""
-    panel.draw("Show the protected curve", TASK, start_own)
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -476,27 +452,9 @@ def _rows() -> None:
     current = session.current().network
     for k, group in enumerate(current.groups):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            _number(
-                k,
-                "sites",
-                "Sites of one kind" if k == 0 else "Sites",
-                group.sites,
-                lambda group, sites: replace(group, sites=sites),
-            )
-            _number(
-                k,
-                "readings",
-                "Observations at each",
-                group.readings,
-                lambda group, readings: replace(group, readings=readings),
-            )
-            _number(
-                k,
-                "epsilon",
-                "Privacy budget ε of each",
-                group.epsilon,
-                lambda group, epsilon: replace(group, epsilon=epsilon),
-            )
+            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites)
+            _number(k, "readings", "Observations at each", group.readings)
+            _number(k, "epsilon", "Privacy budget ε of each", group.epsilon)
     with st.container(horizontal=True):
         st.button(
             "Add another kind",
@@ -516,14 +474,12 @@ def _rows() -> None:
         )
 
 
-def _number(
-    k: int, field: str, label: str, value: Number, with_number: Callable[[Group, Number], Group]
-) -> None:
-    """Draw one number of the kind k of sites; `with_number` returns the kind with another one."""
+def _number(k: int, field: str, label: str, value: float) -> None:
+    """Draw one number of the kind k of sites."""
 
-    def write(entered: Number) -> None:
+    def write(entered: Any) -> None:
         groups = list(session.current().network.groups)
-        groups[k] = with_number(groups[k], entered)
+        groups[k] = replace(groups[k], **{field: entered})
         session.change(network=replace(session.current().network, groups=tuple(groups)))
 
     controls.number(label, value, write, f"group_{k}_{field}", is_whole=field != "epsilon")

@@ -11,7 +11,6 @@ from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Budget
 from engine.language.numbers import number, whole
 from engine.mechanisms.families.sparse import printed as sparse_printed
-from engine.questions import Question, ask
 from engine.topics.brief import Brief
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts, published, words
@@ -30,10 +29,9 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
-from pages.shared.frame.page import ReleaseView
+from pages.shared.frame.page import AnsweredView
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
 _BASE_EPSILON = 0.8  # ε at the base point of the paper's tables
@@ -53,23 +51,18 @@ _ALONG = {
 }
 
 
-class Coefficients(ReleaseView):
+class Coefficients(AnsweredView):
     """The coefficients of one regression on all machines."""
 
     page, fold_prefix, chart_prefix, task = "sparse", "sparse_", "sparse_", TASK
+    asks = sparse_topic.sparse_answer
+    answer: sparse_topic.SparseAnswer
     mechanism: SparseEstimator
     stated_delta = None  # the strip has the δ of every machine
 
     def __init__(self, chosen: Settings | None = None) -> None:
         super().__init__(chosen)
-        self.source, mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
-        assert isinstance(mechanism, SparseEstimator)
-        self.mechanism = mechanism
-        delta = self.settings.delta_on(self.source, mechanism)
-        self.budget = Budget(self.settings.epsilon, delta.value)
-        self.answer = run.answer(sparse_topic.sparse_answer, *self.arguments)
-        self.facts, self.sizes = self.answer.facts, self.answer.sizes
-        self.spends = self.answer.spends
+        self.sizes, self.tuning = self.answer.sizes, {}
 
     def brief(self) -> Brief:
         budgets = words.budget_line(self.budget, self.sizes.n_servers)
@@ -81,9 +74,6 @@ class Coefficients(ReleaseView):
 
     def details(self) -> list[Detail]:
         return [*_interval_details(self), *super().details()]
-
-    def question(self) -> Question:
-        return ask(sparse_topic.sparse_answer, *self.arguments)
 
 
 def _mechanism() -> SparseEstimator:
@@ -117,19 +107,6 @@ def choices() -> None:
         "sparse_method",
         options=[*presets],
         help="How features are chosen and coefficients estimated.",
-    )
-
-
-def own_rows() -> None:
-    """Show the panel of own rows, and how many were moved into the stated ranges."""
-    panel.draw("Show the protected coefficients", TASK)
-
-
-def budget() -> None:
-    controls.epsilon_slider(
-        "sparse_epsilon",
-        "Lower ε: every row is better protected and "
-        "coefficients are noisier. Higher ε: the opposite.",
     )
 
 

@@ -27,7 +27,6 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "True function", "Non-private"
@@ -43,7 +42,7 @@ class Summary(ReleaseView):
         self.task = self.settings.summary_task
         self.source = self.source_of(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
-        budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
+        budget = self.settings.budget_on(self.source)
         self.asked = self.source, self.mechanism, self.task, budget, self.settings.seed
         self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.asked)
         self.chosen, self.facts = self.answer.results[0], self.answer.facts
@@ -148,11 +147,6 @@ def budget() -> None:
             step=0.05,
             help="Both steps use the same people, so their costs add up to ε.",
         )
-
-
-def own_data() -> None:
-    """Show the panel of own curves or records, and how many were moved into stated ranges."""
-    panel.draw("Show the protected functions", task())
 
 
 # -- what is shown --------------------------------------------------------------------------

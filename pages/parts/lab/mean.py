@@ -25,7 +25,6 @@ from pages.shared.frame import controls, layout, timed
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import run, session
 from pages.shared.state.settings import TASK, Settings, steps_of
-from pages.shared.uploads import panel
 
 _SHOWS: dict[Shows, str] = {
     "release": "One release",
@@ -73,22 +72,6 @@ class MeanCurve(Scene):
     @property
     def cautions(self) -> list[str]:
         return [summaries.of_the_grid(self.mechanism, 1), *super().cautions]
-
-
-# -- the scenario ---------------------------------------------------------------------------
-
-
-def budget() -> None:
-    """Draw the budget, by the steps of Explore."""
-    controls.epsilon_slider(
-        "mean_epsilon",
-        "Smaller: everybody is better protected, and the curve is noisier. Larger: the opposite.",
-    )
-
-
-def own_data() -> None:
-    """Show the visitor's own curves."""
-    panel.draw()
 
 
 # -- the blocks -----------------------------------------------------------------------------

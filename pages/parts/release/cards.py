@@ -512,8 +512,7 @@ def _name_key() -> str:
 
 
 def _typed_name() -> str:
-    name: str = st.session_state.get(_name_key(), "")
-    return name.strip()
+    return st.session_state.get(_name_key(), "").strip()
 
 
 def _tries() -> int:

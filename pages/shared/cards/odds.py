@@ -42,8 +42,7 @@ def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
     """Return the size of the larger group; for own data it stays in the session, not in a link."""
     if not facts.is_upload:
         return session.current().population
-    population: int | None = st.session_state.get(_own_declaration(facts, sizes))
-    return population
+    return st.session_state.get(_own_declaration(facts, sizes))
 
 
 def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:

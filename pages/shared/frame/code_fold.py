@@ -49,8 +49,7 @@ def own_file(task: str) -> OwnFile | None:
     """Return the reading of the file on screen; None without one."""
     if not task or not session.uploaded(task):
         return None
-    file: OwnFile | None = st.session_state.get(_key(task))
-    return file
+    return st.session_state.get(_key(task))
 
 
 def remember(task: str, name: str, reading: Reading | None) -> None:

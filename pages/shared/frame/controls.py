@@ -181,8 +181,7 @@ def is_refused() -> bool:
 
 def _refused() -> tuple[str, InputError | None]:
     """Return the control whose value was refused last, and the reason."""
-    refused: tuple[str, InputError | None] = st.session_state.get("problem", ("", None))
-    return refused
+    return st.session_state.get("problem", ("", None))
 
 
 def message(problem: InputError) -> str:

@@ -97,8 +97,7 @@ def pending(data: str, height: int = 0) -> Callable[[], DeltaGenerator]:
 
 def _drawn() -> dict[str, str]:
     """Return the data that each page was last drawn with."""
-    drawn: dict[str, str] = st.session_state.setdefault("drawn_pages", {})
-    return drawn
+    return st.session_state.setdefault("drawn_pages", {})
 
 
 def _page() -> str:

@@ -27,7 +27,7 @@ from engine.language.grammar import capital
 from engine.mechanisms import Mechanism
 from engine.mechanisms.study import Study
 from engine.privacy.failure import Delta
-from engine.questions import Question
+from engine.questions import Question, ask
 from engine.sources import Source
 from engine.topics.brief import Brief
 from pages.shared import components
@@ -35,7 +35,7 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.drawer import Detail
-from pages.shared.state import session, settings, waiting
+from pages.shared.state import run, session, settings, waiting
 from pages.shared.uploads import panel
 
 
@@ -173,6 +173,7 @@ class ReleaseView(View):
     tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
     error_awaited: str = ""  # words for the strip in place of an error that is being simulated
     has_numbers_in_strip: ClassVar[bool] = True  # odds and error
+    asks: ClassVar[Callable[..., Any]]  # the function of the engine that `question` asks
 
     @property
     def is_own(self) -> bool:
@@ -209,9 +210,12 @@ class ReleaseView(View):
         )
 
     @property
-    def arguments(self) -> tuple[Any, Any, Budget, int]:
+    def arguments(self) -> tuple[Any, ...]:
         """The study as questions ask for it: source, mechanism, budget and seed."""
         return self.source, self.mechanism, self.budget, self.settings.seed
+
+    def question(self) -> Question:
+        return ask(type(self).asks, *self.arguments)
 
     @property
     def finding(self) -> str:
@@ -315,6 +319,24 @@ class ReleaseView(View):
             lambda: self.question().about(odds_card.person(self.facts, self.sizes)),
             self.task,
         )
+
+
+class AnsweredView(ReleaseView):
+    """A release whose data, method and answer are those of its task."""
+
+    answer: Any
+
+    def __init__(self, chosen: settings.Settings | None = None) -> None:
+        super().__init__(chosen)
+        self.source = self.source_of(self.task)
+        self.mechanism = self.settings.mechanism_of(self.task)
+        self.budget = self.settings.budget_on(self.source, self.mechanism)
+        self.answer = run.answer(type(self).asks, *self.arguments)
+        self.facts, self.sizes = self.answer.facts, self.source.sizes
+        self.spends, self.tuning = self.answer.spends, self.answer.tuning
+
+    def brief(self) -> Brief:
+        return self.brief_with(self.answer.error, self.answer.within, self.facts.value_unit)
 
 
 V = TypeVar("V")

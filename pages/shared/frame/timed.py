@@ -159,14 +159,12 @@ def warm_up() -> None:
 
 def visitor() -> str:
     """Return a meaningless name for this browser session."""
-    name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
-    return name
+    return st.session_state.setdefault("visitor", uuid.uuid4().hex)
 
 
 def _left() -> dict[str, Job]:
     """Return jobs that this visitor stopped while others went on watching."""
-    jobs_left: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
-    return jobs_left
+    return st.session_state.setdefault("left_jobs", {})
 
 
 def progress(
