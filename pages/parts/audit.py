@@ -125,12 +125,6 @@ class Audited(View):
             protected=None if is_curve else _RECORD,
         )
 
-    @property
-    def changed(self) -> list[str]:
-        """Differences of the attack from default settings."""
-        is_attack = self.settings.audit_part == "attack"
-        return controls.changed_chips(self.mechanism) if is_attack else []
-
     def formula(self) -> None:
         """Show how the audit works, and what it attacks."""
         st.markdown(_METHODS[self.settings.audit_part])

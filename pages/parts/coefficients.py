@@ -124,9 +124,7 @@ def _legend(view: Effects, is_single: bool) -> None:
     solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(f":small[{blue} Dashed: without privacy.{solid}]")
     limit = "" if view.answer.low is None else view.mechanism.limit_of_band(view.facts)
-    limit = f"{limit} {view.answer.not_shown}".strip()
-    if limit:
-        st.markdown(f":small[{limit}]")
+    layout.small(f"{limit} {view.answer.not_shown}".strip())
 
 
 def errors(view: Effects) -> None:

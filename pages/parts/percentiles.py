@@ -198,7 +198,8 @@ def planner_of(view: Percentiles) -> None:
             "simulated population with values like theirs."
         )
         return
-    percentile, offered = view.settings.planned_percentile, _percentiles(view)
+    offered = [round(100 * float(level), 6) for level in view.answer.levels]
+    percentile = view.settings.planned_percentile
     if percentile not in offered:
         percentile = offered[-1]
     target = view.settings.percentile_target or usual_target(view.facts)
@@ -221,10 +222,6 @@ def planner_of(view: Percentiles) -> None:
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))
-
-
-def _percentiles(view: Percentiles) -> list[float]:
-    return [round(100 * float(level), 6) for level in view.answer.levels]
 
 
 def _name(percentile: float) -> str:

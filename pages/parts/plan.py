@@ -256,16 +256,12 @@ def solve(view: Planned) -> PlanningAnswer | None:
     return None
 
 
-def _question(view: Planned) -> str:
-    return planning_words.question(view.setting, view.unknown, view.target, view.facts)
-
-
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
     """Answer the question, yes or no; after a no say which other dial would do."""
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
     lines = [
         planning_words.verdict(answer, view.facts),
-        f":small[{_question(view)}]",
+        f":small[{planning_words.question(*view.arguments[:3], view.facts)}]",
         *planning_words.fixes(answer, view.facts),
     ]
     box(
@@ -276,8 +272,7 @@ def verdict(view: Planned, answer: PlanningAnswer) -> None:
         if answer.is_extrapolated
         else ":material/block:",
     )
-    broken = planning_words.broken_promise(answer)
-    if broken:
+    if broken := planning_words.broken_promise(answer):
         st.error(broken, icon=":material/error:")
 
 

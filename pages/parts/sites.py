@@ -329,8 +329,7 @@ def solved() -> SitesTable:
 def table(view: SitesTable) -> None:
     """Draw the sites for editing, and what is wrong with the table."""
     editor(view.answer, view.facts)
-    if view.problem is not None:
-        st.error(controls.message(view.problem), icon=":material/error:")
+    controls.show_refusal(view.problem)
 
 
 def answer(view: SitesTable) -> None:
@@ -455,11 +454,11 @@ def guarantees(view: SitesTable) -> None:
     assert view.answer is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.answer))
-    notice = odds_words.two_kinds(
-        {member.row.name: member.guarantee.delta for member in view.answer.members}
+    layout.note(
+        odds_words.two_kinds(
+            {member.row.name: member.guarantee.delta for member in view.answer.members}
+        )
     )
-    if notice:
-        st.info(notice, icon=":material/info:")
     st.markdown(f":small[{site_words.EACH_ITS_OWN}]")
 
 

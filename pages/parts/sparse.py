@@ -124,8 +124,7 @@ def coefficients(view: Coefficients) -> None:
     st.markdown(f":small[{words.legend(view.answer)}]")
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.support(view.answer))
-    if words.held_back(view.answer):
-        st.markdown(f":small[{words.held_back(view.answer)}]")
+    layout.small(words.held_back(view.answer))
     if view.is_own:
         has_centre = view.mechanism.has_centre(view.facts)
         st.markdown(f":small[{controls.plain(words.units(view.facts, has_centre))}]")

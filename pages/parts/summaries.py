@@ -22,7 +22,7 @@ from engine.topics.components.words import FOR_COMPONENTS
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
 from engine.topics.summaries.answer import MethodResult, SummariesAnswer
-from pages.shared.frame import controls
+from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
@@ -69,14 +69,10 @@ class Summary(ReleaseView):
         super().promise()
         if self.chosen.refusal:
             st.error(self.chosen.refusal, icon=":material/block:")
-        mixed = words.not_comparable(self.answer.results)
-        if mixed:
-            st.info(mixed, icon=":material/info:")
+        layout.note(words.not_comparable(self.answer.results))
         is_of_risk = self.task == tasks.RISK_MINIMISATION.key
         if is_of_risk and isinstance(self.mechanism, FunctionalRelease):
-            aim = words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes)
-            if aim:
-                st.info(aim, icon=":material/info:")
+            layout.note(words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes))
 
     def question(self) -> Question:
         return ask(summaries_topic.summaries_answer, *self.asked)
@@ -283,8 +279,7 @@ def _spectrum(view: ReleaseView, by_coefficient: summaries_topic.Spectrum) -> No
         st.markdown(f":small[{words.noises(by_coefficient)}]")
     with right:
         st.markdown(words.spectrum(by_coefficient))
-        if printed := words.printed(view.mechanism, view.mechanism.suited(view.budget)):
-            st.markdown(f":small[{printed}]")
+        layout.small(words.printed(view.mechanism, view.mechanism.suited(view.budget)))
 
 
 def of_the_grid(mechanism: Mechanism, dimension: int) -> str:

@@ -188,11 +188,11 @@ def choices(view: SideBySide) -> None:
 
 def promises(view: SideBySide) -> None:
     """Point out promises of two kinds under one ε."""
-    notice = odds_words.two_kinds(
-        {method.label: method.picture.budgets[0].delta for method in view.known}
+    layout.note(
+        odds_words.two_kinds(
+            {method.label: method.picture.budgets[0].delta for method in view.known}
+        )
     )
-    if notice:
-        st.info(notice, icon=":material/info:")
 
 
 # -- the pictures -----------------------------------------------------------------------------

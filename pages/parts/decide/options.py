@@ -132,9 +132,7 @@ def error_map(view: DecideView) -> None:
 
 def _map_and_floor(view: DecideView, answer: Decision) -> None:
     _map(view, answer)
-    floor = words.floor(answer)
-    if floor:
-        st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
+    layout.small(words.floor(answer), help=glossary.explain("Floor"))
 
 
 def _map(view: DecideView, answer: Decision) -> None:

@@ -351,8 +351,7 @@ def _table(view: DecideView) -> None:
         )
         return
     sites.editor(None, view.facts, sites.STUDY)
-    if view.problem is not None:
-        st.error(controls.message(view.problem), icon=":material/error:")
+    controls.show_refusal(view.problem)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sites.preset_choice()
         sites.buttons(view.facts)
@@ -360,9 +359,7 @@ def _table(view: DecideView) -> None:
 
 def contributions(view: DecideView) -> None:
     """Show whose curves the result depends on."""
-    sentence = "" if view.answer is None else words.contributions(view.answer)
-    if sentence:
-        st.markdown(f":small[{sentence}]")
+    layout.small("" if view.answer is None else words.contributions(view.answer))
 
 
 def bracket(view: DecideView) -> DeltaGenerator:

@@ -309,9 +309,9 @@ def line(estimand: Estimand) -> DeltaGenerator:
         layout.chips(controls.all_changed(estimand.task))
     with st.container(horizontal=True, vertical_alignment="center", key="scenario_foot"):
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
-        said = " ".join(filter(None, (brief, _beside_decide(estimand.task))))
-        if said:
-            st.markdown(f":small[{said}]", width="content")
+        layout.small(
+            " ".join(filter(None, (brief, _beside_decide(estimand.task)))), width="content"
+        )
         foot = st.container(width="content")
     return foot
 

@@ -164,10 +164,9 @@ def error(view: MeanCurve) -> None:
     simulated = study.simulated(view.step, studies.data_sets(studied(view.source)))
     st.markdown(quality.rests_on("95 % of releases", simulated))
     if view.answer.from_own_mean is not None:
-        own = quality.from_own_mean(facts, float(view.answer.from_own_mean[view.step]))
-        st.markdown(f":small[{own}]")
-    if limit := view.limit_of_band(view.step):
-        st.markdown(f":small[{limit}]")
+        own = float(view.answer.from_own_mean[view.step])
+        layout.small(quality.from_own_mean(facts, own))
+    layout.small(view.limit_of_band(view.step))
     view.draw(
         "Twenty equally likely releases",
         small_charts.error_dots(

@@ -215,12 +215,6 @@ class RateAtPoint(View):
             Budget(budget.epsilon, session.delta(source, self.problem).value),
         )
 
-    @property
-    def changed(self) -> list[str]:
-        """Everything unusual about the curves, the method and the rate."""
-        of_rate = [] if self.settings.rate_preset else controls.changed_chips(self.rate)
-        return controls.all_changed() + of_rate
-
     def formula(self) -> None:
         """Show the terms, their names, and where they are proved."""
         st.markdown(f"{self.rate.label}: {self.rate.reference}.")
@@ -403,9 +397,11 @@ def answer(view: RateAtPoint) -> None:
         ):
             if sentence:
                 st.markdown(sentence)
-        if not view.has_shares:
-            st.markdown(rate_words.UNKNOWN_CONSTANTS)
-        _doubled(view)
+        st.markdown(
+            rate_words.doubled_lines(view.weighted, view.point)
+            if view.has_shares
+            else rate_words.UNKNOWN_CONSTANTS
+        )
         if any(term.is_private for term in view.rate.terms):
             measured = (
                 ""
@@ -427,12 +423,6 @@ def answer(view: RateAtPoint) -> None:
                 st.markdown(line)
             if tuned:
                 st.markdown(f"Best tuning, constants dropped: {tuned}")
-
-
-def _doubled(view: RateAtPoint) -> None:
-    """Show by how much the rate falls if a size is doubled."""
-    if view.has_shares:
-        st.markdown(rate_words.doubled_lines(view.weighted, view.point))
 
 
 def _where(view: RateAtPoint) -> str:

@@ -398,8 +398,8 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
             placeholder=proposed or "e.g. growth-2026",
         )
         name = _typed_name() or proposed
-        if (used := _name_used(choice, name)) is not None:
-            st.error(controls.message(used), icon=":material/block:")
+        used = _name_used(choice, name)
+        controls.show_refusal(used, ":material/block:")
         same, total = _same_people(choice), _total(choice)
         st.button(
             "Publish and write to the ledger",

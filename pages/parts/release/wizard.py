@@ -356,8 +356,8 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
         _next("release")
         return
     cards.leave_out(choice)
-    if (no_room := cards.no_room_for(choice)) is not None:
-        st.error(controls.message(no_room), icon=":material/block:")
+    no_room = cards.no_room_for(choice)
+    controls.show_refusal(no_room, ":material/block:")
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
         preview(choice, cost)
@@ -400,8 +400,7 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
         st.markdown(words.error(simulated, choice.what))
-        if unused := words.not_used(choice.mechanism, facts):
-            st.info(unused, icon=":material/info:")
+        layout.note(words.not_used(choice.mechanism, facts))
         _better(choice, simulated)
 
 

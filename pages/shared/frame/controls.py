@@ -169,8 +169,7 @@ def look(
 def show_problem(key: str) -> None:
     """Show the message of the last refused change, under its own control."""
     where, problem = _refused()
-    if where == key and problem is not None:
-        st.error(message(problem), icon=":material/error:")
+    show_refusal(problem if where == key else None)
 
 
 def is_refused() -> bool:
@@ -196,6 +195,12 @@ def refusals(icon: str = ":material/error:") -> Iterator[None]:
     try:
         yield
     except InputError as problem:
+        show_refusal(problem, icon)
+
+
+def show_refusal(problem: InputError | None, icon: str = ":material/error:") -> None:
+    """Show a refusal in a red box, if there is one."""
+    if problem is not None:
         st.error(message(problem), icon=icon)
 
 
@@ -210,8 +215,7 @@ def kept(key: str) -> Iterator[None]:
 
 def show_kept(key: str) -> None:
     """Show a kept refusal once."""
-    if problem := st.session_state.pop(key, None):
-        st.error(message(problem), icon=":material/error:")
+    show_refusal(st.session_state.pop(key, None))
 
 
 _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
@@ -503,13 +507,12 @@ def more_options(
     task: str = settings.TASK,
     epsilon: bool = True,
     delta: bool = True,
-    columns: int = 1,
     leave_out: Sequence[str] = (),
 ) -> None:
     """Draw every parameter of the curves and the method, δ and the seed.
 
-    `epsilon` and `delta` are true if the page has one budget, asked for here; `columns` is the
-    number side by side; `leave_out` are parameters of the curves chosen elsewhere.
+    `epsilon` and `delta` are true if the page has one budget, asked for here; `leave_out` are
+    parameters of the curves chosen elsewhere.
     """
     current, source = session.current(), session.source(task)
     mechanism = current.mechanism_of(task)
@@ -524,7 +527,7 @@ def more_options(
             f"c_{recipe.key}",
             lambda member: session.change_source(task, member),
             leave_out=("mean", *leave_out),
-            n_columns=columns,
+            n_columns=1,
         )
     if task in LAB_TASKS:  # otherwise the method is not chosen
         st.subheader("Method", anchor=False)
@@ -532,43 +535,33 @@ def more_options(
             mechanism,
             f"m_{mechanism.key}",
             lambda member: session.change_mechanism(task, member),
-            n_columns=columns,
+            n_columns=1,
         )
     st.subheader("Privacy budget and seed", anchor=False)
-    cells = st.columns(columns)
     if epsilon:
-        with cells[0]:
-            number(
-                PRIVACY_BUDGET,
-                current.epsilon,
-                session.set_epsilon,
-                "epsilon",
-                help=glossary.explain("privacy budget", "Any value in the slider’s range."),
-            )
-    if delta:
-        with cells[epsilon % columns]:
-            number(
-                "Slack of the guarantee (δ)",
-                current.delta_on(source).value,
-                lambda chosen: session.set_delta(chosen, task),
-                "delta",
-                is_optional=True,
-                n_digits=2,
-                help=glossary.explain(
-                    "δ",
-                    "With δ = 1/n a mechanism may publish one whole curve. Some methods "
-                    "allow δ = 0.",
-                ),
-            )
-    with cells[(epsilon + delta) % columns]:
         number(
-            "Seed",
-            current.seed,
-            session.set_seed,
-            "seed",
-            is_whole=True,
-            help=glossary.explain("seed"),
+            PRIVACY_BUDGET,
+            current.epsilon,
+            session.set_epsilon,
+            "epsilon",
+            help=glossary.explain("privacy budget", "Any value in the slider’s range."),
         )
+    if delta:
+        number(
+            "Slack of the guarantee (δ)",
+            current.delta_on(source).value,
+            lambda chosen: session.set_delta(chosen, task),
+            "delta",
+            is_optional=True,
+            n_digits=2,
+            help=glossary.explain(
+                "δ",
+                "With δ = 1/n a mechanism may publish one whole curve. Some methods allow δ = 0.",
+            ),
+        )
+    number(
+        "Seed", current.seed, session.set_seed, "seed", is_whole=True, help=glossary.explain("seed")
+    )
 
 
 def named(mechanism: Mechanism) -> tuple[str, int]:

@@ -123,6 +123,18 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
         slot.empty()
 
 
+def small(text: str, **options: Any) -> None:
+    """Write small print; nothing for an empty text."""
+    if text:
+        st.markdown(f":small[{text}]", **options)
+
+
+def note(text: str) -> None:
+    """Show a note in a box; nothing for an empty text."""
+    if text:
+        st.info(text, icon=":material/info:")
+
+
 def prose(text: str) -> None:
     """Write sentences in lines short enough to read."""
     st.markdown(text, width=_LINE)

@@ -318,7 +318,18 @@ def _save_and_bring(reading: Reading) -> None:
     """Save the reading, once complete, or take a saved one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if not reading.gaps:
-            _download(reading)
+            st.download_button(
+                "Save this reading",
+                json.dumps(reading.to_plain(), ensure_ascii=False, indent=1),
+                "reading.json",
+                "application/json",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/download:",
+                key="save_reading",
+                help="Next year’s file can be read in the same way. It holds names of columns and "
+                "no cell of anybody.",
+            )
         with st.popover("As for an earlier file", icon=":material/replay:"):
             st.file_uploader(
                 "reading.json of an earlier file",
@@ -329,21 +340,6 @@ def _save_and_bring(reading: Reading) -> None:
             )
             earlier.draw()
     show_kept("reading_problem")
-
-
-def _download(reading: Reading) -> None:
-    st.download_button(
-        "Save this reading",
-        json.dumps(reading.to_plain(), ensure_ascii=False, indent=1),
-        "reading.json",
-        "application/json",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        key="save_reading",
-        help="Next year’s file can be read in the same way. It holds names of "
-        "columns and no cell of anybody.",
-    )
 
 
 def _bring() -> None:
