@@ -22,7 +22,7 @@ from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import ShapeQuery
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import controls, layout, strips
+from pages.shared.frame import controls, layout, parameters, strips
 from pages.shared.frame.page import View
 from pages.shared.state import allowed, run, session, settings
 
@@ -117,7 +117,7 @@ def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErr
         method.label,
         method.mechanism.key,
         method.mechanism.family,
-        controls.variant(method.mechanism, method.label),
+        parameters.variant(method.mechanism, method.label),
         method.error if errors is None else errors,
         method.attacker_accuracy,
         within,
@@ -142,7 +142,7 @@ def chosen_methods() -> tuple[str, ...]:
 
 
 def _word_of(mechanism: Mechanism) -> str:
-    variant = controls.named(mechanism)[1]
+    variant = parameters.named(mechanism)[1]
     return f"{mechanism.key}:{variant}" if variant else mechanism.key
 
 

@@ -26,7 +26,7 @@ from engine.topics.decision.trust import TrustPrice
 from engine.topics.regression.answer import NETWORKS, Group, Network, SimulatedReadings
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import regression, sites
+from pages.parts import regression_sites, site_editor
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls, strips
 from pages.shared.frame.page import View
@@ -96,7 +96,7 @@ def data_choice(task: Task, **more: Any) -> None:
     """Choose the data: those of a task, or for a regression the network of its sites."""
     data = session.data_task(task.key)
     if isinstance(session.source(data), SimulatedReadings):
-        regression.network_choice(_NETWORKS, **more)
+        regression_sites.network_choice(_NETWORKS, **more)
     else:
         controls.source_choice(data, **more)
 
@@ -171,7 +171,7 @@ class DecideView(View):
         super().__init__(chosen)
         self.problem: InputError | None = None
         if self.is_on_screen:
-            self.problem = sites.taken_edits()
+            self.problem = site_editor.taken_edits()
             self.settings = session.current()
         self.decided = TASKS[self.settings.decided_task]
         studied = on_screen() if self.is_on_screen else _linked(self.settings)

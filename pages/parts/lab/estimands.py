@@ -47,6 +47,7 @@ from pages.parts import (
     counting,
     percentiles,
     regression,
+    regression_sites,
     sparse,
     summaries,
 )
@@ -54,7 +55,7 @@ from pages.parts.explore import cards
 from pages.parts.lab import mean
 from pages.shared.cards import guarantees, shape
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.frame.page import ReleaseView, View
 from pages.shared.state import session, settings
 from pages.shared.uploads import panel
@@ -97,7 +98,7 @@ class Estimand:
     view: Callable[..., ReleaseView]  # of settings, or without them of what is on screen
     cards: tuple[Block | tuple[Block, Block], ...]
     choices: Callable[[], None] = _data_and_method
-    options: Callable[[], None] = lambda: controls.more_options(session.current().estimated)
+    options: Callable[[], None] = lambda: parameters.more_options(session.current().estimated)
     budget: Callable[[], None] = _nothing
     own_data: Callable[[], None] = _nothing
     in_brief: Callable[[], str] | None = None
@@ -170,12 +171,15 @@ ESTIMANDS = {
             key="regression",
             title="Regression (wavelets)",
             view=regression.Regression,
-            choices=regression.choices,
+            choices=regression_sites.choices,
             own_data=partial(
-                panel.draw, "Show the protected curve", regression.TASK, regression.start_own
+                panel.draw,
+                "Show the protected curve",
+                regression_sites.TASK,
+                regression_sites.start_own,
             ),
-            options=lambda: controls.more_options(
-                regression.TASK, epsilon=False, delta=session.uploaded(regression.TASK)
+            options=lambda: parameters.more_options(
+                regression_sites.TASK, epsilon=False, delta=session.uploaded(regression_sites.TASK)
             ),  # sites have their own ε
             in_brief=str,
             cards=(
@@ -306,7 +310,7 @@ def line(estimand: Estimand) -> DeltaGenerator:
             )
             estimand.choices()
             estimand.budget()
-        layout.chips(controls.all_changed(estimand.task))
+        layout.chips(parameters.all_changed(estimand.task))
     with st.container(horizontal=True, vertical_alignment="center", key="scenario_foot"):
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
         layout.small(

@@ -15,7 +15,7 @@ from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
 
 if TYPE_CHECKING:
-    from pages.parts.rates.cards import RateAtPoint
+    from pages.parts.rates.view import RateAtPoint
 
 HEADING = "The same error under every kind of trust"
 _LAST = "trust_check"  # session key of the last request, with its job

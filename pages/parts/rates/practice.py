@@ -26,14 +26,14 @@ from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
 from engine.topics.rates.check import Measurements, RateCheck
 from pages.shared.cards import limits as limit_cards
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import allowed, links, session
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 if TYPE_CHECKING:
-    from pages.parts.rates.cards import RateAtPoint
+    from pages.parts.rates.view import RateAtPoint
 
 SLOPE = "Does it hold? Theory over practice"
 _LAST_REQUEST = "rate_check"  # session key of the last request, with its job
@@ -279,7 +279,7 @@ def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
         entered = read()
         epsilon = allowed.epsilon(entered["epsilon"])
         resized = _resized(view, entered["people"], entered["readings"])
-        rate = controls.with_value(view.rate, "smoothness", entered["smoothness"])
+        rate = parameters.with_value(view.rate, "smoothness", entered["smoothness"])
         session.change_source(view.problem, resized)
         session.change(rate=rate)
         if epsilon != view.settings.epsilon:
@@ -317,7 +317,7 @@ def _slopes(view: RateAtPoint, check: RateCheck, so_far: Measurements) -> None:
             method.nearest_preset()[0],
             points,
             line,
-            method_style(method.key, method.family, controls.named(method)[1]),
+            method_style(method.key, method.family, parameters.named(method)[1]),
         )
         for method, points, line in zip(methods, so_far.points, compared, strict=True)
     ]

@@ -13,8 +13,8 @@ from engine.release.certified import ReleaseCost
 from engine.release.checked_files import FileFinding
 from engine.release.ledger import Ledger
 from engine.topics.release import words
-from pages.parts.release import cards, several_sites
-from pages.parts.release.cards import Choice
+from pages.parts.release import book, several_sites
+from pages.parts.release.choice import Choice, previewed
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
@@ -27,7 +27,7 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
         Detail(
             "release_ledger",
             "Ledger and total budget",
-            partial(cards.ledger_of_choice, choice, cost),
+            partial(book.ledger_of_choice, choice, cost),
         ),
         Detail("release_check", "Check published files", check_published),
         Detail(
@@ -48,7 +48,7 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
             ("why", "trade_off", "several"),
         ),
         Detail("release_warnings", "Warnings to expect", partial(_warnings, choice, cost)),
-        Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
+        Detail("release_cost", "How the cost is worked out", partial(book.accounting, cost)),
         Detail("release_formula", "Formula and source", choice.formula),
         Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True),
     ]
@@ -64,7 +64,7 @@ def _warnings(choice: Choice, cost: ReleaseCost) -> None:
     if choice.source is None:
         return
     try:
-        carried = words.carried(cards.previewed(choice, choice.source, cost))
+        carried = words.carried(previewed(choice, choice.source, cost))
     except InputError as problem:
         st.info(controls.message(problem), icon=":material/info:")
         return

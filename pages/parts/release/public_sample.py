@@ -16,7 +16,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.state import session
 
 if TYPE_CHECKING:
-    from pages.parts.release.cards import Choice
+    from pages.parts.release.choice import Choice
 
 _ABOUT = (
     "A sample that everybody may see, of other people and with the columns of your file, may set "

@@ -29,8 +29,8 @@ from engine.sites.study import SiteStudy
 from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import sites
-from pages.parts.release.cards import Choice
+from pages.parts import site_editor
+from pages.parts.release.choice import Choice
 from pages.shared.frame import code_fold, controls, layout, timed
 from pages.shared.server import visitors
 from pages.shared.state import session
@@ -128,7 +128,7 @@ def _plan(choice: Choice) -> None:
 
 def _rows() -> tuple[SiteRow, ...]:
     """Return the table of *Decide*, or three sites to start from if it has only one."""
-    rows = tuple(row for row in sites.rows() if row.included)
+    rows = tuple(row for row in site_editor.rows() if row.included)
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
 

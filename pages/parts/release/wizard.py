@@ -22,8 +22,9 @@ from engine.topics.release import charts, words
 from engine.topics.release.preview import ReleasePreview, release_preview
 from engine.topics.release.prices import Price
 from engine.uploads import stated
-from pages.parts.release import cards
-from pages.parts.release.cards import Choice
+from pages.parts.release import book, cards, confirm, result
+from pages.parts.release import choice as choices
+from pages.parts.release.choice import Choice
 from pages.shared.cards import better
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, drawer, layout, strips
@@ -178,7 +179,7 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
         about = f" for {escape(group)}"
     if cost is not None:
         risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
-        error = cards.error_in_words(choice, cost)
+        error = choices.error_in_words(choice, cost)
     forecast = f"forecast error{about} {error}" if error else ""
     return " · ".join(
         filter(
@@ -196,7 +197,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     An earlier release, reopened from the ledger, appears above, as there are no data.
     """
     if choice.source is None:
-        cards.result()
+        result.show()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cards.what(choice)
         wants_file = cards.data_choice(choice)
@@ -324,7 +325,7 @@ def _attacker(choice: Choice, epsilon: float) -> str:
     """Write the attacker's accuracy at an ε; "" if such a release cannot be made."""
     assert choice.source is not None
     try:
-        cost = cards.cost_at(choice, choice.source, replace(choice.budget, epsilon=epsilon))
+        cost = choices.cost_at(choice, choice.source, replace(choice.budget, epsilon=epsilon))
     except InputError:
         return ""
     return f" · attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
@@ -355,14 +356,14 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.info("The preview is back once this is put right.", icon=":material/info:")
         _next("release")
         return
-    cards.leave_out(choice)
-    no_room = cards.no_room_for(choice)
+    confirm.leave_out(choice)
+    no_room = choices.no_room_for(choice)
     controls.show_refusal(no_room, ":material/block:")
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
         preview(choice, cost)
     with right, layout.user_errors():
-        cards.odds(choice, cost)
+        book.odds(choice, cost)
     is_blocked = no_room is not None and "released" not in st.session_state
     _next("release", is_open=not is_blocked)
 
@@ -370,9 +371,9 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
 def _release(choice: Choice, cost: ReleaseCost | None) -> None:
     """Show the release; and ticks, a name and the button of the next release."""
     with layout.user_errors():
-        cards.result()
+        result.show()
     with layout.user_errors():
-        cards.before(choice, cost)
+        confirm.before(choice, cost)
 
 
 def preview(choice: Choice, cost: ReleaseCost | None) -> None:
@@ -383,7 +384,7 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.subheader(words.TITLE, anchor=False)
         facts = choice.source.facts
         try:
-            simulated = cards.previewed(choice, choice.source, cost)
+            simulated = choices.previewed(choice, choice.source, cost)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return

@@ -24,7 +24,7 @@ from engine.topics.components.words import COSTS_NOTHING
 from engine.topics.mean import charts
 from engine.topics.mean.group_charts import many_groups
 from engine.topics.mean.words import ASKING, watermark
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 
 _ASKED = "asked_of_release"  # session key of the visitor's question
 
@@ -57,7 +57,7 @@ def one_question(curve: ReleasedCurve) -> None:
         "asked_question",
         options=list(labels),
     )
-    controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
+    parameters.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
     with controls.refusals():
         st.markdown(f"**{escape(question.answer(curve).text)}**")
         if isinstance(question, Modes):

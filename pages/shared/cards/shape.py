@@ -34,7 +34,7 @@ from engine.topics.mean.shape import Agreeing, ShapeQuery
 from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.state import allowed, run, session, settings
 
 
@@ -290,7 +290,7 @@ def _how_often(scene: Scene, asked: ShapeQuery) -> None:
     )
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.step, scene.budget, facts)
-    label, variant = controls.named(mechanism)
+    label, variant = parameters.named(mechanism)
     line = charts.MethodErrors(
         label,
         mechanism.key,

@@ -8,7 +8,7 @@ from engine.answers.survival import ReleasedSurvival, SurvivalQuestion, survival
 from engine.core.errors import InputError
 from engine.language.grammar import escape
 from engine.topics.mean.words import ASKING
-from pages.shared.frame import controls
+from pages.shared.frame import controls, parameters
 
 _ASKED = "asked_of_counts"  # session key of the visitor's question
 
@@ -36,7 +36,7 @@ def one_question(released: ReleasedSurvival) -> None:
         "asked_survival",
         options=list(labels),
     )
-    controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
+    parameters.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
     try:
         answer = question.answer(released)
     except InputError as problem:

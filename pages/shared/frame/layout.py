@@ -220,7 +220,7 @@ def _heading(name: str) -> str:
 
 def reset() -> None:
     """Return to the default settings of the same curves and methods."""
-    from pages.shared.frame.controls import preset_of
+    from pages.shared.frame.parameters import preset_of
 
     current, default = session.current(), settings.FRONT_PAGE
     studies = {
