@@ -134,8 +134,13 @@ def errors(view: Effects) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.answer.names
-    view.draw("Errors", charts.errors(view.answer), "errors", 90 + 44 * len(names))
-    st.markdown(":small[Line: 95 % of releases.]")
+    view.draw(
+        "Errors",
+        charts.errors(view.answer),
+        "errors",
+        90 + 44 * len(names),
+        below="Line: 95 % of releases.",
+    )
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.visible(view.answer))
 
@@ -172,8 +177,8 @@ def over_budgets(view: Effects) -> None:
             "over_budgets",
             340,
             320,
+            below="Upright: you are here. Gaps: nothing would be released.",
         )
-        st.markdown(":small[Upright: you are here. Gaps: nothing would be released.]")
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:
@@ -200,7 +205,7 @@ def cost(view: Effects) -> None:
             "cost",
             320,
             300,
+            below="Total: the root of the sum of all squared errors. ◇ you are here.",
         )
-        st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
     with right:
         st.markdown(words.cost(costs, view.budget))

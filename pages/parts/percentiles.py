@@ -137,9 +137,12 @@ def errors(view: Percentiles) -> None:
         st.markdown(":small[Errors are being simulated.]")
         return
     view.draw(
-        "Errors", charts.errors(view.answer), "percentile_errors", 90 + 44 * len(view.answer.names)
+        "Errors",
+        charts.errors(view.answer),
+        "percentile_errors",
+        90 + 44 * len(view.answer.names),
+        below="Line: 95 % of releases.",
     )
-    st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
 
 
@@ -186,8 +189,8 @@ def over_budgets(view: Percentiles) -> None:
         "percentiles_over_budgets",
         340,
         320,
+        below="Upright: you are here. Gaps: nothing would be released.",
     )
-    st.markdown(":small[Upright: you are here. Gaps: nothing would be released.]")
 
 
 def planner_of(view: Percentiles) -> None:

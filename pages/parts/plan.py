@@ -283,13 +283,9 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
     """Show the odds, one step either way, and the memo beside the verdict."""
     answer = answer.for_group(view.settings.group_size)
     if answer.is_possible and answer.protection is not None:
-        with st.container(border=True):
-            st.subheader(
-                f"Odds for one {view.facts.person}", anchor=False, help=glossary.explain("Odds")
-            )
+        with layout.card(f"Odds for one {view.facts.person}", glossary.explain("Odds")):
             st.markdown(odds_words.odds_main(answer.protection.odds, view.facts.person))
-        with st.container(border=True):
-            st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+        with layout.card("Accuracy", glossary.explain("Error")):
             st.markdown(planning_words.accuracy(answer, view.facts))
     if answer.steps:
         _steps(view, answer)
@@ -307,8 +303,7 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
 
 
 def _steps(view: Planned, answer: PlanningAnswer) -> None:
-    with st.container(border=True):
-        st.subheader("One step either way", anchor=False)
+    with layout.card("One step either way"):
         layout.table([_step(view, answer, *row) for row in answer.rows()])
         st.markdown(":small[◇ the answer]")
 
@@ -327,8 +322,7 @@ def _step(
 
 def risk(view: Planned) -> None:
     """Find the ε that a stated risk allows."""
-    with st.container(border=True):
-        st.subheader("Or start from the risk", anchor=False)
+    with layout.card("Or start from the risk"):
         controls.number(
             "Attacker’s accuracy, at most (%)",
             view.settings.attacker_accuracy,

@@ -93,8 +93,13 @@ def accuracy(view: Regression) -> None:
         return
     st.markdown(words.accuracy(view.answer))
     if view.answer.risk is not None:
-        view.draw("Parts of the error", charts.split(view.answer.risk), "split", 44)
-        st.markdown(f":small[{shares_key(words.shares(view.answer.risk), words.PARTS)}]")
+        view.draw(
+            "Parts of the error",
+            charts.split(view.answer.risk),
+            "split",
+            44,
+            below=shares_key(words.shares(view.answer.risk), words.PARTS),
+        )
 
 
 def levels(view: Regression) -> None:
@@ -110,9 +115,13 @@ def levels(view: Regression) -> None:
     left, right = st.columns([7, 3], gap="medium")
     risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
-        view.draw("Error by level", charts.by_level(risks), "levels", 340, 340)
-        st.markdown(
-            ":small[Root of the squared error and of each part, exact. ◇ the rule’s choice.]"
+        view.draw(
+            "Error by level",
+            charts.by_level(risks),
+            "levels",
+            340,
+            340,
+            below="Root of the squared error and of each part, exact. ◇ the rule’s choice.",
         )
     with right:
         st.markdown(words.levels(risks))
@@ -210,10 +219,15 @@ def cost(view: Regression) -> None:
         ),
     )
     with left:
-        view.draw("Cost of privacy", charts.cost(costs, planned), "cost", 320)
-        st.markdown(
-            ":small[For as many observations on as many equal sites. "
-            "Vertical: where the cost begins by the rates.]"
+        view.draw(
+            "Cost of privacy",
+            charts.cost(costs, planned),
+            "cost",
+            320,
+            below=(
+                "For as many observations on as many equal sites. "
+                "Vertical: where the cost begins by the rates."
+            ),
         )
     with right:
         st.markdown(words.elbows(costs))

@@ -198,14 +198,13 @@ def shares(view: SitesTable) -> None:
             charts.shares(view.found, view.settings.mechanism.family),
             "shares",
             height,
+            below=site_words.SHARES_KEY,
         )
-        st.markdown(f":small[{site_words.SHARES_KEY}]")
 
 
 def trust(view: SitesTable) -> None:
     """Show who must be trusted, and what an attacker could find out."""
-    with st.container(border=True):
-        st.subheader("Who must be trusted", anchor=False)
+    with layout.card("Who must be trusted"):
         trusted = controls.look(
             "Who adds the noise",
             list(site_words.WAYS),

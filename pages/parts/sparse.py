@@ -120,8 +120,7 @@ def coefficients(view: Coefficients) -> None:
         help="Difference: coefficients less the true ones.",
     )
     chart = charts.coefficients(view.answer, mode == _DIFFERENCE)
-    view.draw("Coefficients", chart, "coefficients", 360, 320)
-    st.markdown(f":small[{words.legend(view.answer)}]")
+    view.draw("Coefficients", chart, "coefficients", 360, 320, below=words.legend(view.answer))
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.support(view.answer))
     layout.small(words.held_back(view.answer))
@@ -181,8 +180,8 @@ def over_budgets(view: Coefficients) -> None:
             "over_budgets",
             340,
             340,
+            below=words.distance(view.answer),
         )
-        st.markdown(f":small[{words.distance(view.answer)}]")
         if beside is not None:
             rate_cards.note(beside, *scenario, view.budget.epsilon)
     with right:

@@ -251,8 +251,8 @@ def components(view: Summary) -> None:
                 f"component_{k}",
                 240,
                 220,
+                below=words.components(directions, k),
             )
-            st.markdown(f":small[{words.components(directions, k)}]")
     st.markdown(words.removed(directions))
     st.markdown(f":small[{FOR_COMPONENTS}]")
 
@@ -275,8 +275,14 @@ def noise(view: Summary) -> None:
 def _spectrum(view: ReleaseView, by_coefficient: summaries_topic.Spectrum) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Noise by coefficient", charts.spectrum(by_coefficient), "spectrum", 340, 340)
-        st.markdown(f":small[{words.noises(by_coefficient)}]")
+        view.draw(
+            "Noise by coefficient",
+            charts.spectrum(by_coefficient),
+            "spectrum",
+            340,
+            340,
+            below=words.noises(by_coefficient),
+        )
     with right:
         st.markdown(words.spectrum(by_coefficient))
         layout.small(words.printed(view.mechanism, view.mechanism.suited(view.budget)))

@@ -158,8 +158,8 @@ def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
             "climb",
             _CHART,
             340,
+            below=words.LEGEND,
         )
-        st.markdown(f":small[{words.LEGEND}]")
     for line, statistic in counted:
         with middle[0]:
             view.draw(
@@ -188,8 +188,7 @@ def _card(attack: Attack, line: charts.AttackProgress) -> None:
     if not line.steps:
         return
     last = line.steps[-1]
-    with st.container(border=True):
-        st.subheader(line.name, anchor=False)
+    with layout.card(line.name):
         if attack.variant:
             st.markdown(f":small[{broken.get(attack.variant).what}]")
         if last.is_broken or isinstance(last, Report):

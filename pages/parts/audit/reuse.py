@@ -31,8 +31,7 @@ def section(view: Audited) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Two releases of one average", reuse_charts.reused(releases), "reuse", 380, 360)
-    with right, st.container(border=True):
-        st.subheader("What is left of the protection", anchor=False)
+    with right, layout.card("What is left of the protection"):
         if is_fresh:
             st.badge(reuse_words.FAILS, icon=":material/check:", color="gray")
         else:

@@ -216,8 +216,8 @@ def sizes(view: SideBySide) -> None:
         ),
         "sizes",
         90 + rows * (30 + 18 * len(epsilons)),
+        below=words.SIZES,
     )
-    st.markdown(f":small[{words.SIZES}]")
 
 
 def pictures(view: SideBySide) -> None:
@@ -376,8 +376,14 @@ def shapes_kept(view: SideBySide) -> None:
             ],
             None,
         )
-        view.draw(mean_words.short(question, view.facts), chart, "shape", 320, 300)
-        st.markdown(f":small[{mean_words.KEY.replace(' ◇ you are here.', '')}]")
+        view.draw(
+            mean_words.short(question, view.facts),
+            chart,
+            "shape",
+            320,
+            300,
+            below=mean_words.KEY.replace(" ◇ you are here.", ""),
+        )
     with right:
         first = answers[0][1]
         st.markdown(mean_words.reference(question, first.reference, view.facts, first.is_truth))

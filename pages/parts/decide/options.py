@@ -164,6 +164,10 @@ def _draw_map(
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
     view.draw(
-        "Accuracy over people and ε", charts.error_map(answer, people, errors), "map", _HEIGHT, 320
+        "Accuracy over people and ε",
+        charts.error_map(answer, people, errors),
+        "map",
+        _HEIGHT,
+        320,
+        below=f"{charts.map_key(answer, people, errors)} {words.jump(answer)}",
     )
-    st.markdown(f":small[{charts.map_key(answer, people, errors)} {words.jump(answer)}]")

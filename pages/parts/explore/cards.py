@@ -127,8 +127,7 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
 def accuracy(scene: Scene) -> None:
     """Show the accuracy of a release, in the data's own unit; follows the slider."""
     study, unit = scene.answer.study, scene.facts.value_unit
-    with st.container(border=True):
-        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+    with layout.card("Accuracy", glossary.explain("Error")):
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(
             scene,
@@ -188,8 +187,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 def limits(scene: Scene) -> None:
     """Show the parts of the error, which follow the slider, and what would make it smaller."""
     shares = scene.answer.study.shares
-    with st.container(border=True):
-        st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
+    with layout.card("What limits accuracy", glossary.explain("Bias")):
         _draw_steps(
             scene,
             "Parts of the error",

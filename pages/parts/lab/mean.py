@@ -179,5 +179,10 @@ def error(view: MeanCurve) -> None:
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))
     shares = study.shares[view.step]
-    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS), "split", 44)
-    st.markdown(f":small[{error_words.shares_key(shares)}]")
+    view.draw(
+        "Parts of the error",
+        small_charts.split_bar(shares, error_words.PARTS),
+        "split",
+        44,
+        below=error_words.shares_key(shares),
+    )

@@ -13,7 +13,7 @@ from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import PRESETS
 from engine.topics.rates.check import by_eye as estimates_by_eye
 from pages.parts.rates.view import RateAtPoint
-from pages.shared.frame import controls, parameters
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.state import lab_tasks, run, session
 
 _RATIOS = ("people_ratio", "budget_ratio")  # of sites that differ, beside the map
@@ -149,8 +149,7 @@ def _about_constants(view: RateAtPoint) -> str:
 
 def answer(view: RateAtPoint) -> None:
     """Say which term binds, what doubling would gain, and when privacy is free."""
-    with st.container(border=True):
-        st.subheader("Here", anchor=False)
+    with layout.card("Here"):
         st.markdown(_where(view))
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
@@ -175,15 +174,13 @@ def answer(view: RateAtPoint) -> None:
             )
             st.markdown(measured or rate_words.UNKNOWN_SHARE)
     if view.rate.assumptions:
-        with st.container(border=True):
-            st.subheader("Assumptions", anchor=False)
+        with layout.card("Assumptions"):
             for assumption in view.rate.assumptions:
                 st.markdown(assumption)
     lines = rate_words.conditions(view.weighted, view.point, view.people_on_sites)
     tuned = rate_words.tuning(view.weighted, view.point)
     if lines or tuned:
-        with st.container(border=True):
-            st.subheader("What the theorem asks and gives", anchor=False)
+        with layout.card("What the theorem asks and gives"):
             for line in lines:
                 st.markdown(line)
             if tuned:

@@ -343,8 +343,7 @@ def _slopes(view: RateAtPoint, check: RateCheck, so_far: Measurements) -> None:
 def _verdict(check: RateCheck, so_far: Measurements, k: int, series: charts.MeasuredSeries) -> None:
     """Say what the slope of one method shows about the rate."""
     role = words.whose(check.settings[k].mechanism, check.rate)
-    with st.container(border=True):
-        st.subheader(series.name, anchor=False)
+    with layout.card(series.name):
         if role:
             st.markdown(f":small[{capital(role)}.]")
         st.markdown(words.verdict(series.compared, _symbol(check).written, role != words.YOURS))

@@ -20,7 +20,7 @@ from pages.parts.release import result
 from pages.parts.release.choice import Choice, cost_of, no_room_for
 from pages.parts.release.result import suffix_of
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import strips
+from pages.shared.frame import layout, strips
 from pages.shared.server import visitors
 from pages.shared.state import session
 from pages.shared.uploads import groups
@@ -29,12 +29,10 @@ from pages.shared.uploads import groups
 def odds(choice: Choice, cost: ReleaseCost | None) -> None:
     """Show what an attacker could find out, by the charged budget, before any confirmation."""
     if choice.source is not None and cost is not None:
-        with st.container(border=True):
-            st.subheader(
-                f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
-                anchor=False,
-                help=glossary.explain("Odds"),
-            )
+        with layout.card(
+            f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
+            glossary.explain("Odds"),
+        ):
             odds_card.face(choice.source.facts, cost.certified_spends)
 
 
@@ -43,8 +41,7 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
 
     `cost` is None if it is unknown.
     """
-    with st.container(border=True):
-        st.subheader("Ledger", anchor=False, help=glossary.explain("Ledger"))
+    with layout.card("Ledger", glossary.explain("Ledger")):
         if not choice.parts:
             _ledger_of_all()
         for k, part in enumerate(choice.parts):

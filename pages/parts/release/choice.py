@@ -59,6 +59,12 @@ class Choice(View):
         return groups.looked_at(self.parts) if self.parts else None
 
     @property
+    def chosen(self) -> Source:
+        """The part that is described, once there are data."""
+        assert self.source is not None
+        return self.source
+
+    @property
     def has_methods(self) -> bool:
         """True if there are several methods to choose from."""
         return self.what in LAB_TASKS
@@ -98,8 +104,7 @@ class Choice(View):
         guarantee_cards.formula(self.mechanism, {})
 
     def question(self) -> questions.Question:
-        source = self.source
-        assert source is not None
+        source = self.chosen
         return questions.ask(published.release_cost, source, self.mechanism, self.budget).about(
             odds_card.person(source.facts, source.sizes)
         )

@@ -150,8 +150,7 @@ def _has_file(choice: Choice) -> bool:
 
 def _data_line(choice: Choice) -> str:
     """Name the result and data to publish, their bounds, and who is trusted."""
-    source = choice.file
-    assert source is not None
+    source = choice.file or choice.chosen
     file, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
     data = (
         tags.data_chip(source.facts, n_curves)
@@ -281,8 +280,7 @@ def _frozen(task: str) -> None:
 
 def _budget(choice: Choice, cost: ReleaseCost | None, n_before: int) -> None:
     """Ask for ε, with what each shows and what an attacker gets to know."""
-    source = choice.source
-    assert source is not None
+    source = choice.chosen
     epsilons = {f"{epsilon:g}": epsilon for epsilon in sorted({*_EPSILONS, choice.budget.epsilon})}
     labels = {text: f"ε = {text}{_attacker(choice, epsilon)}" for text, epsilon in epsilons.items()}
     is_rehearsed = Twin.tasks & choice.mechanism.tasks
@@ -323,9 +321,8 @@ _BUDGET = "question_epsilon"  # key of the choice
 
 def _attacker(choice: Choice, epsilon: float) -> str:
     """Write the attacker's accuracy at an ε; "" if such a release cannot be made."""
-    assert choice.source is not None
     try:
-        cost = choices.cost_at(choice, choice.source, replace(choice.budget, epsilon=epsilon))
+        cost = choices.cost_at(choice, choice.chosen, replace(choice.budget, epsilon=epsilon))
     except InputError:
         return ""
     return f" · attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
@@ -334,10 +331,9 @@ def _attacker(choice: Choice, epsilon: float) -> str:
 def _shown(choice: Choice, found: Price | None) -> str:
     if found is None:
         return "nothing released"
-    assert choice.source is not None
     if found.is_flat:
         return "no shape left"
-    unit = escape(choice.source.facts.value_unit)
+    unit = escape(choice.chosen.facts.value_unit)
     return f"shows rises of {in_unit(found.change, unit, 2)}" if found.change > 0 else ""
 
 
@@ -380,8 +376,7 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
     """Show a simulated release with its band, its error, and how much of a shape survives."""
     if choice.source is None or cost is None:
         return
-    with st.container(border=True):
-        st.subheader(words.TITLE, anchor=False)
+    with layout.card(words.TITLE):
         facts = choice.source.facts
         try:
             simulated = choices.previewed(choice, choice.source, cost)
@@ -407,8 +402,7 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
 
 def _better(choice: Choice, simulated: ReleasePreview) -> None:
     """List what would narrow the band of the release."""
-    source, budget = choice.source, choice.budget
-    assert source is not None
+    source, budget = choice.chosen, choice.budget
     arguments = {
         "facts": source.facts,
         "sizes": source.sizes,

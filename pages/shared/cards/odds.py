@@ -78,8 +78,7 @@ def card(
     """
     person, held = facts.person, spends[0].unit.noun
     title, step = f"Attacker’s accuracy for one {person}", _Step(facts, spends, of(spends))
-    with st.container(border=True):
-        st.subheader(title, anchor=False, help=glossary.explain("Odds"))
+    with layout.card(title, glossary.explain("Odds")):
         if slider is None:
             face(facts, spends)
         else:

@@ -123,6 +123,14 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
         slot.empty()
 
 
+@contextmanager
+def card(title: str, help: str | None = None) -> Iterator[None]:
+    """Draw a box with a heading around what follows."""
+    with st.container(border=True):
+        st.subheader(title, anchor=False, help=help)
+        yield
+
+
 def small(text: str, **options: Any) -> None:
     """Write small print; nothing for an empty text."""
     if text:

@@ -91,6 +91,7 @@ class View:
         phone: int | None = None,
         picked: Callable[[float], None] | None = None,
         budgets: Sequence[Budget] = (),
+        below: str = "",
     ) -> None:
         """Draw a chart, and keep it for the table of its numbers.
 
@@ -104,11 +105,14 @@ class View:
             Hears the place along the horizontal axis that was clicked.
         budgets : sequence of Budget
             Of all releases in it, where they are more than those of `question`.
+        below : str
+            Small print that explains it.
         """
         self.charts[title] = chart
         layout.draw(
             chart, f"{self.chart_prefix}{key}", height, phone, picked, title, self.foot(budgets)
         )
+        layout.small(below)
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
         """Return the line below a saved picture; "" if none may leave the page.

@@ -256,8 +256,7 @@ def _group_weights(groups: Sequence[str]) -> None:
 
 def _ask_curves(current: Draft, is_typed: bool) -> None:
     """Ask for the range of curves, and for what else is known of them."""
-    curves = current.observations
-    assert isinstance(curves, CurveTable)
+    curves = current.curves
     is_single = TASKS[current.task].data is DataType.READINGS
     words = words_of(current)
     value = uncapital(plain(words["value_name"] or "value"))

@@ -69,6 +69,12 @@ class Draft:
     observations: CurveTable | RowTable | EventTable
     declared: PublicFacts | None = None  # None until complete
 
+    @property
+    def curves(self) -> CurveTable:
+        """The content of a file of curves, or of single observations over time."""
+        assert isinstance(self.observations, CurveTable)
+        return self.observations
+
 
 @dataclass(frozen=True)
 class FrozenComparison:
