@@ -192,12 +192,11 @@ def shares(view: SitesTable) -> None:
     st.header("Where the error comes from", anchor=False)
     st.markdown(site_words.largest_share(view.found))
     if not view.found.together.is_refused and len(view.found.members) > 1:
-        height = charts.height(len(view.found.members), around=70)
         view.draw(
             "Shares of the squared error",
             charts.shares(view.found, view.settings.mechanism.family),
             "shares",
-            height,
+            charts.height(len(view.found.members), around=70),
             below=site_words.SHARES_KEY,
         )
 
@@ -269,9 +268,11 @@ def what_if(view: SitesTable) -> None:
         bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
     st.markdown(site_words.costliest(cases, view.facts))
-    chart = charts.what_if(cases, view.facts.value_unit)
     view.draw(
-        "If a site leaves, or tightens", chart, "what_if", charts.height(len(cases), around=100)
+        "If a site leaves, or tightens",
+        charts.what_if(cases, view.facts.value_unit),
+        "what_if",
+        charts.height(len(cases), around=100),
     )
 
 

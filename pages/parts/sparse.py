@@ -65,8 +65,11 @@ class Coefficients(AnsweredView):
         self.sizes, self.tuning = self.answer.sizes, {}
 
     def brief(self) -> Brief:
-        budgets = words.budget_line(self.budget, self.sizes.n_servers)
-        return self.brief_with(self.answer.error, self.answer.within, budgets=budgets)
+        return self.brief_with(
+            self.answer.error,
+            self.answer.within,
+            budgets=words.budget_line(self.budget, self.sizes.n_servers),
+        )
 
     @property
     def cautions(self) -> list[str]:
@@ -119,8 +122,14 @@ def coefficients(view: Coefficients) -> None:
         label_visibility="collapsed",
         help="Difference: coefficients less the true ones.",
     )
-    chart = charts.coefficients(view.answer, mode == _DIFFERENCE)
-    view.draw("Coefficients", chart, "coefficients", 360, 320, below=words.legend(view.answer))
+    view.draw(
+        "Coefficients",
+        charts.coefficients(view.answer, mode == _DIFFERENCE),
+        "coefficients",
+        360,
+        320,
+        below=words.legend(view.answer),
+    )
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.support(view.answer))
     layout.small(words.held_back(view.answer))
@@ -206,8 +215,7 @@ def intervals(view: Coefficients) -> None:
                 label_visibility="collapsed",
                 format_func={True: "Error", False: "Estimate"}.get,
             )
-        chart = charts.intervals(answer, is_error)
-        view.draw("Confidence intervals", chart, "intervals", 360, 320)
+        view.draw("Confidence intervals", charts.intervals(answer, is_error), "intervals", 360, 320)
         st.markdown(words.intervals(answer))
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 

@@ -206,8 +206,7 @@ def per_site(view: RateAtPoint) -> None:
         return
     st.header("What limits each site", anchor=False)
     sites = view.rate.sites(view.rate.at(**view.point))
-    chart = charts.per_site(sites)
-    view.draw("What limits each site", chart, "per_site", 380, 340)
+    view.draw("What limits each site", charts.per_site(sites), "per_site", 380, 340)
     st.markdown(rate_words.together(sites))
     st.markdown(
         ":small[At the best number of basis functions, constants dropped. The highest of the four "
@@ -224,8 +223,7 @@ def by_eye(view: RateAtPoint) -> None:
     answer = run.answer(
         estimates_by_eye, people, numbers, view.point["epsilon"], view.settings.seed
     )
-    chart = charts.by_eye(answer)
-    view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
+    view.draw("Estimates seen by eye", charts.by_eye(answer), "by_eye", 340, 380)
     dots = len(next(iter(answer.estimates.values())))
     st.markdown(
         f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "

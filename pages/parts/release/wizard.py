@@ -388,8 +388,7 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.markdown(f":small[{words.about(simulated)}]")
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
-            chart = charts.preview_chart(simulated, across, up)
-            layout.draw(chart, "release_preview", 300, 260)
+            layout.draw(charts.preview_chart(simulated, across, up), "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
             if (ranges := charts.preview_ranges(simulated)) is not None:
                 layout.draw(ranges, "preview_ranges", 170, 150)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -26,44 +29,53 @@ from engine.topics.mean.group_charts import many_groups
 from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout, parameters
 
-_ASKED = "asked_of_release"  # session key of the visitor's question
-
 
 def table(curve: ReleasedCurve) -> None:
     """Answer the visitor's question, and all questions with their default times and level.
 
     `curve` comes from a release on screen, or from a guarantee card.
     """
-    one_question(curve)
-    answers = {cls.label: cls().answer(curve) for cls in curve_questions.all()}
-    st.dataframe(
-        [{"Question": label, "Answer": answer.text} for label, answer in answers.items()],
-        hide_index=True,
-    )
-    for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
-        st.markdown(f":small[{escape(note)}]")
-    st.markdown(f":small[{DRAWN_OTHERWISE} {ASKING}]")
-
-
-def one_question(curve: ReleasedCurve) -> None:
-    """Answer any question with any times and level, in a sentence."""
-    question: CurveQuestion = st.session_state.get(_ASKED) or curve_questions.all()[0]()
-    labels = {cls.label: cls for cls in curve_questions.all()}
-    controls.bound(
-        st.selectbox,
-        "Ask",
-        question.label,
-        lambda label: _keep(labels[label]()),
-        "asked_question",
-        options=list(labels),
-    )
-    parameters.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
+    question: CurveQuestion = ask(curve_questions.all(), "question")
     with controls.refusals():
         st.markdown(f"**{escape(question.answer(curve).text)}**")
         if isinstance(question, Modes):
             _draw_directions(curve)
         if isinstance(question, ManyGroups):
             _draw_groups(curve, question.drawn == SHRUNK)
+    answers = all_answers(curve_questions.all(), curve)
+    for note in dict.fromkeys(note for answer in answers for note in answer.notes):
+        st.markdown(f":small[{escape(note)}]")
+    st.markdown(f":small[{DRAWN_OTHERWISE} {ASKING}]")
+
+
+def ask(questions: Sequence[type[Any]], key: str) -> Any:
+    """Let the visitor choose a question with its times and level; return it."""
+    asked, labels = f"asked_of_{key}", {cls.label: cls for cls in questions}
+
+    def keep(question: Any) -> None:
+        st.session_state[asked] = question
+
+    question = st.session_state.get(asked) or questions[0]()
+    controls.bound(
+        st.selectbox,
+        "Ask",
+        question.label,
+        lambda label: keep(labels[label]()),
+        f"asked_{key}",
+        options=list(labels),
+    )
+    parameters.parameter_form(question, f"asked_{question.key}", keep, n_columns=2)
+    return question
+
+
+def all_answers(questions: Sequence[type[Any]], released: Any) -> list[Any]:
+    """Show the answers to all questions as they are at first; return them."""
+    answers = {cls.label: cls().answer(released) for cls in questions}
+    st.dataframe(
+        [{"Question": label, "Answer": answer.text} for label, answer in answers.items()],
+        hide_index=True,
+    )
+    return list(answers.values())
 
 
 def directions(curve: ReleasedCurve) -> None:
@@ -85,10 +97,6 @@ def _draw_groups(curve: ReleasedCurve, is_shrunk: bool) -> None:
     picture = many_groups(curve, is_shrunk)
     if picture is not None:
         layout.draw(picture, "many_groups", 320, 300)
-
-
-def _keep(question: CurveQuestion) -> None:
-    st.session_state[_ASKED] = question
 
 
 # -- synthetic people, drawn from one release ------------------------------------------------------
