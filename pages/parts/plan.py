@@ -71,13 +71,8 @@ class Planned(View):
         super().__init__(chosen)
         self.recommended = recommended
         self.on_screen = session.source() if chosen is None else chosen.source
-        self.source = self.on_screen
-        if not self.source.is_random:
-            self.source = (
-                session.twin_of(self.on_screen)
-                if chosen is None
-                else Twin.of(self.on_screen.facts, self.on_screen.sizes)
-            )
+        is_random = self.on_screen.is_random
+        self.source = self.on_screen if is_random else self.twin_of(self.on_screen)
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.settings.unknown_quantity
 
@@ -288,7 +283,9 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
         with layout.card("Accuracy", glossary.explain("Error")):
             st.markdown(planning_words.accuracy(answer, view.facts))
     if answer.steps:
-        _steps(view, answer)
+        with layout.card("One step either way"):
+            layout.table([_step(view, answer, *row) for row in answer.rows()])
+            st.markdown(":small[◇ the answer]")
     st.download_button(
         "Write the memo",
         lambda: memo.decision_memo(view.setting, answer, view.facts, view.settings.epsilon_limit),
@@ -300,12 +297,6 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
         help="One page to print: the answer, what it rests on, what is not "
         "covered, and the alternatives.",
     )
-
-
-def _steps(view: Planned, answer: PlanningAnswer) -> None:
-    with layout.card("One step either way"):
-        layout.table([_step(view, answer, *row) for row in answer.rows()])
-        st.markdown(":small[◇ the answer]")
 
 
 def _step(

@@ -21,6 +21,7 @@ from engine.language.grammar import capital, escape
 from engine.simulation import studies
 from engine.sources.twin import studied
 from engine.topics.mean import charts, live, methods
+from engine.topics.mean.asked import asked, asked_groups, asked_next
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
@@ -103,18 +104,18 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
     """Return the answers of releases to the question of shape; None if there is none."""
     with suppress(InputError):  # the drawer says why
         if shape_cards.compares_groups(scene.source):
-            groups = shape_cards.grouped_releases(scene)
+            groups = scene.asked(asked_groups)
             return scene.made_once(
                 "groups", lambda: live.groups_payload(scene.facts, scene.answer, groups)
             )
         if session.current().shape_question == settings.NEXT:
-            people = shape_cards.next_person(scene)
+            people = scene.asked(asked_next)
             return scene.made_once(
                 "next person", lambda: live.asked_payload(scene.facts, scene.answer, people)
             )
         question = shape_cards.question(scene.facts)
         if question is not None:
-            answers = shape_cards.asked_releases(scene, question)
+            answers = scene.asked(asked, question)
             return scene.made_once(
                 f"asked {question}", lambda: live.asked_payload(scene.facts, scene.answer, answers)
             )

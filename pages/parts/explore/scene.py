@@ -74,6 +74,11 @@ class Scene(ReleaseView):
         large = odds_words.delta_stated(stated) if is_large else ""
         return [*super().cautions, large, few, *self.answer.warnings[self.step]]
 
+    def asked(self, function: Callable[..., Any], *more: Any) -> Any:
+        """Ask the releases on screen, at every budget."""
+        budgets, seed = self.answer.budgets, session.current().seed
+        return run.answer(function, self.source, self.mechanism, budgets, seed, *more)
+
     def limit_of_band(self, step: int) -> str:
         """Name the assumption of the confidence band that releases do not show; empty if none."""
         if self.answer.band is None:

@@ -87,7 +87,8 @@ def show_guide() -> None:
         icon=":material/arrow_back:",
         key="learn_path",
         type="tertiary",
-        on_click=_close_guide,
+        on_click=_go,
+        kwargs={"learn_part": "", "lesson": ""},
     )
     chapter = session.current().guide_chapter
     _choices(chapter)
@@ -107,18 +108,14 @@ def show_guide() -> None:
             links(handbook.chapter(chapter))
 
 
-def _close_guide() -> None:
-    _forget_search()
-    session.change(learn_part="", lesson="")
-
-
 def _open_chapter(chapter: str) -> None:
-    _forget_search()
-    session.change(learn_part="guide", guide_chapter=chapter)
+    _go(learn_part="guide", guide_chapter=chapter)
 
 
-def _forget_search() -> None:
+def _go(**values: str) -> None:
+    """Go to another part of the page, without the words of a search."""
     st.session_state[_SEARCH] = ""
+    session.change(**values)
 
 
 def _choices(chapter: str) -> None:

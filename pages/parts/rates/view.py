@@ -10,6 +10,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION, TASKS, VARYING_COEFFICIENTS
 from engine.core.types import Budget, PublicFacts
 from engine.language import odds_words, tags
+from engine.privacy import risk
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.rates.differing_sites import DifferingSitesRate
@@ -202,7 +203,7 @@ class RateAtPoint(View):
     def _odds(self, budget: Budget) -> str:
         """Return the odds of this problem's method; of the budget alone if it has none."""
         if self.settings.rate_preset or self.problem not in LAB_TASKS:
-            return strips.by_budget_alone(budget)
+            return odds_words.odds_alone(risk.odds(None, budget))
         source = session.source(self.problem)
         return strips.by_method(
             self.settings.mechanism_of(self.problem),

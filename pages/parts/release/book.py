@@ -26,14 +26,13 @@ from pages.shared.state import session
 from pages.shared.uploads import groups
 
 
-def odds(choice: Choice, cost: ReleaseCost | None) -> None:
+def odds(choice: Choice, cost: ReleaseCost) -> None:
     """Show what an attacker could find out, by the charged budget, before any confirmation."""
-    if choice.source is not None and cost is not None:
-        with layout.card(
-            f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
-            glossary.explain("Odds"),
-        ):
-            odds_card.face(choice.source.facts, cost.certified_spends)
+    facts = choice.chosen.facts
+    with layout.card(
+        f"Attacker’s accuracy for one {escape(facts.person)}", glossary.explain("Odds")
+    ):
+        odds_card.face(facts, cost.certified_spends)
 
 
 def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:

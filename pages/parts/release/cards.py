@@ -27,37 +27,36 @@ _OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # settings of a relea
 
 def strip(choice: Choice, cost: ReleaseCost | None) -> None:
     """Show what is protected, and what this release would achieve, if it can be made."""
-    if choice.source is None:
-        return
-    unit = unit_of(choice.source, choice.mechanism)
+    source = choice.chosen
+    unit = unit_of(source, choice.mechanism)
     odds = error = ""
     if cost is not None and not controls.is_refused():
         odds = odds_words.odds_short(odds_card.of(cost.certified_spends))
         error = error_in_words(choice, cost)
     strips.fixed(
-        choice.source.facts,
+        source.facts,
         tags.budget_chip(choice.budget),
         "release_strip",
         odds,
         error,
         TASKS[choice.task].unit,
         choice.budget.epsilon,
-        stated=session.delta(choice.file or choice.source, choice.task),
+        stated=session.delta(choice.file or source, choice.task),
         is_forecast=True,
-        n_curves=choice.source.sizes.n_curves,
+        n_curves=source.sizes.n_curves,
         protected=(
             capital(unit),
             "What is protected: exchanging all of it changes what is published only a little.",
         ),
         data=_about_data(choice),
     )
-    strips.ledger_lines(choice.file or choice.source)
+    strips.ledger_lines(choice.file or source)
 
 
 def _about_data(choice: Choice) -> tuple[str, str] | None:
     """Describe the visitor's own data on this page, before and after a release of them."""
-    source = choice.source
-    if source is None or not source.facts.is_upload:
+    source = choice.chosen
+    if not source.facts.is_upload:
         return None
     on_screen = {release.release_id for release in st.session_state.get("released", ())}
     is_released = choice.settings.publish_step == "release" and any(
@@ -154,13 +153,11 @@ def data_choice(choice: Choice) -> bool:
 
 def release_cost(choice: Choice) -> ReleaseCost | None:
     """Compute the cost; None, with the reason shown, if data or a group cannot be published."""
-    if choice.source is None:
-        return None
     with controls.refusals(":material/block:"):
         for part in choice.parts:
             cost_of(choice, part)
-        return cost_of(choice, choice.source)
-    _published_instead(choice, choice.source)
+        return cost_of(choice, choice.chosen)
+    _published_instead(choice, choice.chosen)
     return None
 
 

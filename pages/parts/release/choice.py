@@ -150,13 +150,9 @@ def previewed(choice: Choice, part: Source, cost: ReleaseCost) -> ReleasePreview
     )
 
 
-def cost_of(choice: Choice, part: Source) -> ReleaseCost:
-    return cost_at(choice, part, choice.budget)
-
-
-def cost_at(choice: Choice, part: Source, budget: Budget) -> ReleaseCost:
-    """Compute the cost of a release of a part at this budget."""
-    return run.at_once(published.release_cost, part, choice.mechanism, budget)
+def cost_of(choice: Choice, part: Source, budget: Budget | None = None) -> ReleaseCost:
+    """Compute the cost of a release of a part, at the chosen budget or another one."""
+    return run.at_once(published.release_cost, part, choice.mechanism, budget or choice.budget)
 
 
 def exhausted(choice: Choice) -> list[int]:

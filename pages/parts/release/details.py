@@ -44,7 +44,7 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
         Detail(
             "release_attacker",
             "Attacker",
-            partial(_attacker, choice, cost),
+            lambda: odds_card.card(choice.chosen.facts, cost.certified_spends, choice.chosen.sizes),
             ("why", "trade_off", "several"),
         ),
         Detail("release_warnings", "Warnings to expect", partial(_warnings, choice, cost)),
@@ -54,17 +54,10 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
     ]
 
 
-def _attacker(choice: Choice, cost: ReleaseCost) -> None:
-    if choice.source is not None:
-        odds_card.card(choice.source.facts, cost.certified_spends, choice.source.sizes)
-
-
 def _warnings(choice: Choice, cost: ReleaseCost) -> None:
     """List the warnings that simulated releases carry."""
-    if choice.source is None:
-        return
     try:
-        carried = words.carried(previewed(choice, choice.source, cost))
+        carried = words.carried(previewed(choice, choice.chosen, cost))
     except InputError as problem:
         st.info(controls.message(problem), icon=":material/info:")
         return

@@ -322,7 +322,7 @@ _BUDGET = "question_epsilon"  # key of the choice
 def _attacker(choice: Choice, epsilon: float) -> str:
     """Write the attacker's accuracy at an ε; "" if such a release cannot be made."""
     try:
-        cost = choices.cost_at(choice, choice.chosen, replace(choice.budget, epsilon=epsilon))
+        cost = choices.cost_of(choice, choice.chosen, replace(choice.budget, epsilon=epsilon))
     except InputError:
         return ""
     return f" · attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
@@ -372,14 +372,12 @@ def _release(choice: Choice, cost: ReleaseCost | None) -> None:
         confirm.before(choice, cost)
 
 
-def preview(choice: Choice, cost: ReleaseCost | None) -> None:
+def preview(choice: Choice, cost: ReleaseCost) -> None:
     """Show a simulated release with its band, its error, and how much of a shape survives."""
-    if choice.source is None or cost is None:
-        return
     with layout.card(words.TITLE):
-        facts = choice.source.facts
+        facts = choice.chosen.facts
         try:
-            simulated = choices.previewed(choice, choice.source, cost)
+            simulated = choices.previewed(choice, choice.chosen, cost)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return

@@ -22,14 +22,7 @@ from engine.topics.compare import charts
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.asked import (
-    AskedReleases,
-    GroupedReleases,
-    asked,
-    asked_groups,
-    asked_next,
-    first_release,
-)
+from engine.topics.mean.asked import GroupedReleases, asked, asked_groups, asked_next, first_release
 from engine.topics.mean.shape import Agreeing, ShapeQuery
 from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
@@ -178,30 +171,9 @@ def sentences(
     )
 
 
-def asked_releases(scene: Scene, question: ShapeQuery) -> AskedReleases:
-    """Answer the question from the releases on screen, at every budget."""
-    return run.answer(
-        asked, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed, question
-    )
-
-
-def next_person(scene: Scene) -> AskedReleases:
-    """Compute the next person's place by the releases on screen, at every budget."""
-    return run.answer(
-        asked_next, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
-    )
-
-
-def grouped_releases(scene: Scene) -> GroupedReleases:
-    """Release two groups of the people on screen separately, at every budget."""
-    return run.answer(
-        asked_groups, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
-    )
-
-
 def _groups(scene: Scene) -> None:
     """Show the answers of releases about two groups, and how often they tell them apart."""
-    groups = grouped_releases(scene)
+    groups: GroupedReleases = scene.asked(asked_groups)
     _list(groups.texts[scene.step])
     st.markdown(f":small[{words.groups_asked(*groups.names, scene.budget)}]")
     st.subheader(words.HOW_OFTEN, anchor=False)
@@ -214,7 +186,7 @@ def _groups(scene: Scene) -> None:
 
 def _next_person(scene: Scene) -> None:
     """Show the range for the next person, and how often simulated new people lie there."""
-    people = next_person(scene)
+    people = scene.asked(asked_next)
     _list([mark.text for mark in people.marks[scene.step]])
     st.markdown(f":small[{escape(NORMAL_PEOPLE)} {words.ASKING}]")
     assert people.right is not None
@@ -258,7 +230,7 @@ def _answers(scene: Scene, question: ShapeQuery | None) -> None:
         if session.current().shape_question == settings.NEXT:
             _next_person(scene)
         if question is not None:
-            _list([mark.text for mark in asked_releases(scene, question).marks[scene.step]])
+            _list([mark.text for mark in scene.asked(asked, question).marks[scene.step]])
             st.markdown(f":small[{words.ASKING}]")
     layout.folded(
         "All answers of one release", "all_answers", lambda: answer_cards.table(first_curve(scene))
@@ -283,11 +255,9 @@ def first_curve(scene: Scene) -> ReleasedCurve:
 
 
 def _how_often(scene: Scene, asked: ShapeQuery) -> None:
-    facts, picture = scene.facts, scene.answer
+    facts = scene.facts
     mechanism = session.current().mechanism
-    draws = run.answer(
-        mean_topic.drawn, scene.source, mechanism, picture.budgets, session.current().seed
-    )
+    draws = scene.asked(mean_topic.drawn)
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.step, scene.budget, facts)
     label, variant = parameters.named(mechanism)

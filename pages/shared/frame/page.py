@@ -29,6 +29,7 @@ from engine.mechanisms.study import Study
 from engine.privacy.failure import Delta
 from engine.questions import Question, ask
 from engine.sources import Source
+from engine.sources.twin import Twin
 from engine.topics.brief import Brief
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
@@ -67,6 +68,10 @@ class View:
     def source_of(self, task: str) -> Source:
         """Return the data of a task: on screen the visitor's own, if they are shown."""
         return session.source(task) if self.is_on_screen else self.settings.studied(task)
+
+    def twin_of(self, real: Source) -> Twin:
+        """Return the twin of real data: on screen with sizes and spread as last chosen."""
+        return session.twin_of(real) if self.is_on_screen else Twin.of(real.facts, real.sizes)
 
     def brief(self) -> Brief:
         """Return the facts by which a pin compares the view with others."""

@@ -13,7 +13,6 @@ from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language import error_words, odds_words, tags
 from engine.language.grammar import capital, escape
 from engine.mechanisms import Mechanism
-from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.topics.asking import odds_of_method
@@ -169,11 +168,6 @@ def delta_chips(stated: Delta) -> list[components.Chip]:
         if tag
         else []
     )
-
-
-def by_budget_alone(budget: Budget) -> str:
-    """Return the odds that a budget allows, whatever the noise; for pages without a method."""
-    return odds_words.odds_alone(risk.odds(None, budget))
 
 
 def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:

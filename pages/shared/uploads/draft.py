@@ -30,8 +30,6 @@ _OF_FILE = (
     "upload_defaults",
     "upload_header",
     "upload_read",
-    "upload_confirm",
-    "upload_edit",
     "upload_draft",
     "upload_example",
     "upload_answered",
@@ -48,7 +46,6 @@ _OF_FILE = (
 _NO_FIELDS = (
     "upload_file",
     "upload_settings",
-    "upload_show",
     "upload_held",
     "upload_files",
     "upload_file_last",
