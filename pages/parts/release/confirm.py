@@ -1,4 +1,4 @@
-"""What a release confirms and spends, its name, and the button."""
+"""The last step to a release: what it confirms and spends, its name, and the button."""
 
 from __future__ import annotations
 

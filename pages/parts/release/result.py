@@ -1,4 +1,4 @@
-"""What was released, with its files."""
+"""The result of a release, with its files."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class View:
         budgets : sequence of Budget
             Of all releases in it, where they are more than those of `question`.
         below : str
-            Small print that explains it.
+            Small print under the chart, such as what its lines mean; "" for none.
         """
         self.charts[title] = chart
         layout.draw(

@@ -1,4 +1,4 @@
-"""What a visitor wants to sweep, as a setting and as words of the address."""
+"""The sweep that a visitor wants, as a setting and as words of the address."""
 
 from __future__ import annotations
 
