@@ -22,7 +22,6 @@ from urllib.parse import urlsplit
 
 import pyarrow
 import streamlit as st
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -166,13 +165,18 @@ class OneFileEach:
             await self._app(scope, receive, send)
             return
         session, _, file = below.removeprefix(UPLOADS).partition("/")
-        if not self._admitted.are_in(session) or not takes_files(
-            Headers(scope=scope).get("host"), _address()
-        ):
+        if not self._admitted.are_in(session) or not takes_files(_host(scope), _address()):
             await refuse(send, 403, "No page is open for this upload.")
             return
         await self._app(scope, receive, send)
         drop_files(session, but=file)
+
+
+def _host(scope: Scope) -> str | None:
+    return next(
+        (value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"),
+        None,
+    )
 
 
 def _address() -> str | None:
