@@ -20,7 +20,7 @@ from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
 from engine.sources.twin import studied
-from engine.topics.mean import charts, live, methods
+from engine.topics.mean import charts, live, live_asked, methods
 from engine.topics.mean.asked import asked, asked_groups, asked_next
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
@@ -106,18 +106,19 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
         if shape_cards.compares_groups(scene.source):
             groups = scene.asked(asked_groups)
             return scene.made_once(
-                "groups", lambda: live.groups_payload(scene.facts, scene.answer, groups)
+                "groups", lambda: live_asked.groups_payload(scene.facts, scene.answer, groups)
             )
         if session.current().shape_question == settings.NEXT:
             people = scene.asked(asked_next)
             return scene.made_once(
-                "next person", lambda: live.asked_payload(scene.facts, scene.answer, people)
+                "next person", lambda: live_asked.asked_payload(scene.facts, scene.answer, people)
             )
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = scene.asked(asked, question)
             return scene.made_once(
-                f"asked {question}", lambda: live.asked_payload(scene.facts, scene.answer, answers)
+                f"asked {question}",
+                lambda: live_asked.asked_payload(scene.facts, scene.answer, answers),
             )
     return None
 
