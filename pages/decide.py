@@ -5,7 +5,7 @@ import streamlit as st
 from engine.topics.decision import words
 from pages.parts.decide import details, memo, options, sentence, trust
 from pages.parts.decide.view import DecideView
-from pages.shared.frame import controls, drawer, layout, page
+from pages.shared.frame import drawer, layout, page, parameters
 
 heading = st.container()
 page.begin("")
@@ -40,7 +40,7 @@ with memo_place(), layout.user_errors():
     memo.show(view)
 with strip_place():
     view.strip()
-layout.chips(controls.all_changed(view.decided.key))
+layout.chips(parameters.all_changed(view.decided.key))
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
 with map_place(), layout.user_errors():

@@ -9,7 +9,7 @@ from engine.language import tags
 from engine.language.grammar import escape
 from pages.parts.explore import cards, details, line
 from pages.parts.explore.views import Views
-from pages.shared.frame import controls, drawer, layout, page, strips
+from pages.shared.frame import drawer, layout, page, parameters, strips
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
@@ -56,5 +56,5 @@ panel.draw()
 strips.ledger_lines(source)
 if scene is not None:
     views.compute_next()
-layout.chips(controls.all_changed())
+layout.chips(parameters.all_changed())
 drawer.show(contents)

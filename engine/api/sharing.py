@@ -11,6 +11,7 @@ from engine.core.errors import InputError
 from engine.core.typed import checked
 from engine.exports import sharing
 from engine.exports.one_file import SharedPage
+from engine.lessons import lessons
 from engine.mechanisms import Mechanism
 from engine.questions import kinds
 from engine.release.published import Published
@@ -59,7 +60,8 @@ def share(
         return sharing.of_release(what)
     if isinstance(what, Mapping):
         return sharing.of_question(kinds.from_plain(what))
-    if isinstance(what, int) and not isinstance(what, bool) and 0 <= what < 100:
+    numbers = range(1, len(lessons.all()) + 1)
+    if isinstance(what, int) and not isinstance(what, bool) and what in numbers:
         return sharing.of_lesson(str(what), seed)
     if isinstance(what, str | Path):
         path = Path(what)
@@ -69,5 +71,6 @@ def share(
     raise InputError(
         f"There is nothing to send of {type(what).__name__}.",
         field="what",
-        hint="Give a source, a release, a question, the number of a lesson or a path.",
+        hint="Give a source, a release, a question, the number of a lesson "
+        f"(1 to {len(numbers)}) or a path.",
     )

@@ -8,12 +8,9 @@ import numpy as np
 import streamlit as st
 
 from engine.core.tasks import VARYING_COEFFICIENTS
-from engine.core.types import Budget
 from engine.language import glossary, quality
-from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.brief import Brief
 from engine.topics.coefficients import charts, words
 from engine.topics.coefficients.answer import (
     CoefficientsAnswer,
@@ -24,7 +21,7 @@ from engine.topics.mean.answer import other_methods
 from pages.parts.explore import budgets as budget_cards
 from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout
-from pages.shared.frame.page import ReleaseView
+from pages.shared.frame.page import AnsweredView
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
@@ -34,24 +31,18 @@ _IN_A_ROW = 3
 _RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release", "Difference"
 
 
-class Effects(ReleaseView):
+class Effects(AnsweredView):
     """Coefficient functions at the chosen budget."""
 
     page, fold_prefix, task = "coefficients", "coefficients_", TASK
+    asks = coefficients_answer
+    answer: CoefficientsAnswer
 
     def __init__(self, chosen: Settings | None = None) -> None:
-        super().__init__(chosen)
-        self.source, self.mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
-        if self.is_on_screen and session.uploaded(TASK):
+        if chosen is None and session.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        delta = self.settings.delta_on(self.source, self.mechanism)
-        self.budget = Budget(self.settings.epsilon, delta.value)
-        self.answer: CoefficientsAnswer = run.answer(coefficients_answer, *self.arguments)
-        self.facts, self.sizes = self.answer.facts, self.answer.data.sizes
-        self.spends, self.tuning = self.answer.spends, self.answer.tuning
-
-    def brief(self) -> Brief:
-        return self.brief_with(self.answer.error, self.answer.within, self.facts.value_unit)
+        super().__init__(chosen)
+        self.sizes = self.answer.data.sizes
 
     @property
     def cautions(self) -> list[str]:
@@ -67,18 +58,6 @@ class Effects(ReleaseView):
             "Covariates are moved into their stated ranges and mapped to −1 … 1. Errors "
             f"are summed over {np.size(self.answer.error_by_function)} functions."
         )
-
-    def question(self) -> Question:
-        return ask(coefficients_answer, *self.arguments)
-
-
-def budget() -> None:
-    """Draw the slider of this page, with the same steps as on Explore."""
-    controls.epsilon_slider(
-        "coefficients_epsilon",
-        "Lower ε: everybody is better protected and "
-        "the functions are noisier. Higher ε: the opposite.",
-    )
 
 
 def own_data() -> None:
@@ -145,9 +124,7 @@ def _legend(view: Effects, is_single: bool) -> None:
     solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(f":small[{blue} Dashed: without privacy.{solid}]")
     limit = "" if view.answer.low is None else view.mechanism.limit_of_band(view.facts)
-    limit = f"{limit} {view.answer.not_shown}".strip()
-    if limit:
-        st.markdown(f":small[{limit}]")
+    layout.small(f"{limit} {view.answer.not_shown}".strip())
 
 
 def errors(view: Effects) -> None:
@@ -157,8 +134,13 @@ def errors(view: Effects) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.answer.names
-    view.draw("Errors", charts.errors(view.answer), "errors", 90 + 44 * len(names))
-    st.markdown(":small[Line: 95 % of releases.]")
+    view.draw(
+        "Errors",
+        charts.errors(view.answer),
+        "errors",
+        90 + 44 * len(names),
+        below="Line: 95 % of releases.",
+    )
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.visible(view.answer))
 
@@ -195,8 +177,8 @@ def over_budgets(view: Effects) -> None:
             "over_budgets",
             340,
             320,
+            below="Upright: you are here. Gaps: nothing would be released.",
         )
-        st.markdown(":small[Upright: you are here. Gaps: nothing would be released.]")
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:
@@ -223,7 +205,7 @@ def cost(view: Effects) -> None:
             "cost",
             320,
             300,
+            below="Total: the root of the sum of all squared errors. ◇ you are here.",
         )
-        st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
     with right:
         st.markdown(words.cost(costs, view.budget))

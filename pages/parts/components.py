@@ -5,43 +5,25 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import Budget
 from engine.language import glossary
-from engine.questions import Question, ask
-from engine.topics.brief import Brief
 from engine.topics.components import charts, words
 from engine.topics.components.answer import ComponentsAnswer, components_answer
 from pages.shared.frame import layout
-from pages.shared.frame.page import ReleaseView
-from pages.shared.state import run
-from pages.shared.state.settings import Settings
+from pages.shared.frame.page import AnsweredView
 
 TASK = MEAN_FUNCTION.key
 
 
-class ReleasedDirections(ReleaseView):
+class ReleasedDirections(AnsweredView):
     """Directions in which people differ, from a release of their mean at the chosen budget."""
 
     page, fold_prefix, chart_prefix, task = "components", "components_", "components_", TASK
-
-    def __init__(self, chosen: Settings | None = None) -> None:
-        super().__init__(chosen)
-        self.source, self.mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
-        delta = self.settings.delta_on(self.source, self.mechanism)
-        self.budget = Budget(self.settings.epsilon, delta.value)
-        self.answer: ComponentsAnswer = run.answer(components_answer, *self.arguments)
-        self.facts, self.sizes = self.answer.facts, self.source.sizes
-        self.spends, self.tuning = self.answer.spends, self.answer.tuning
-
-    def brief(self) -> Brief:
-        return self.brief_with(self.answer.error, self.answer.within, self.facts.value_unit)
+    asks = components_answer
+    answer: ComponentsAnswer
 
     @property
     def finding(self) -> str:
         return words.finding(self.answer) or super().finding
-
-    def question(self) -> Question:
-        return ask(components_answer, *self.arguments)
 
 
 def directions(view: ReleasedDirections) -> None:

@@ -13,7 +13,7 @@ from engine.topics.planning import periods as topic
 from engine.topics.planning.periods import PlannedPeriods
 from pages.parts.plan import Planned
 from pages.shared.frame import controls, layout
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session
 
 _USUAL = 12
 
@@ -25,7 +25,7 @@ def section(view: Planned) -> None:
         controls.number(
             "Releases",
             current.periods or _USUAL,
-            lambda count: session.change(periods=settings.checked_periods(count)),
+            lambda count: session.change(periods=allowed.periods(count)),
             "periods",
             is_whole=True,
             help="Such as 36 for a curve every month for three years.",
@@ -34,9 +34,7 @@ def section(view: Planned) -> None:
         controls.number(
             f"Most that one {view.facts.person} is in",
             current.stays,
-            lambda count: session.change(
-                stays=None if count is None else settings.checked_periods(count)
-            ),
+            lambda count: session.change(stays=None if count is None else allowed.periods(count)),
             "stays",
             is_whole=True,
             is_optional=True,

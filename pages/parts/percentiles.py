@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
-from engine.core.types import Budget
 from engine.language import glossary
 from engine.language.grammar import escape
 from engine.language.numbers import named
-from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.brief import Brief
 from engine.topics.percentiles import answer, charts, words
@@ -28,9 +24,8 @@ from engine.topics.planning.answer import PlannedStudy, PlanningAnswer, usual_ta
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
 TASK = PERCENTILE_CURVES.key
 _SHADES, _BANDS = "Percentiles", "Confidence bands"
@@ -42,15 +37,18 @@ class Percentiles(LiveView):
     """Percentile curves at the chosen budget."""
 
     page, fold_prefix, task = "percentiles", "percentiles_", TASK
+    asks = percentiles_answer
 
     def __init__(self, chosen: Settings | None = None) -> None:
         super().__init__(chosen)
         self.source, self.mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
-        delta = self.settings.delta_on(self.source, self.mechanism)
-        self.budget = Budget(self.settings.epsilon, delta.value)
-        mechanism: Any = self.mechanism
+        self.budget = self.settings.budget_on(self.source, self.mechanism)
         self.follow(
-            percentiles_over_budgets, self.source, mechanism, self.budget.delta, self.settings.seed
+            percentiles_over_budgets,
+            self.source,
+            self.mechanism,
+            self.budget.delta,
+            self.settings.seed,
         )
         self.answer: PercentilesAnswer = self.later(percentiles_answer, *self.arguments)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
@@ -68,9 +66,6 @@ class Percentiles(LiveView):
         if not answer.errors.size:
             return self.brief_with(math.nan, math.nan, unit)
         return self.brief_with(answer.error, answer.within, unit)
-
-    def question(self) -> Question:
-        return ask(percentiles_answer, *self.arguments)
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -100,20 +95,6 @@ def _take(chart: str) -> None:
         before = session.current().source_of(TASK)
         session.show_own(TASK, False)
         session.change_study(TASK, answer.chart_people(chart, before), answer.chart_method(chart))
-
-
-def own_data() -> None:
-    """Show the visitor's own observations."""
-    panel.draw("Show the protected curves", TASK)
-
-
-def budget() -> None:
-    """Draw the budget, by the steps of Explore."""
-    controls.live_epsilon_slider(
-        "percentiles_epsilon",
-        "Lower ε: everybody is better "
-        "protected and the curves are noisier. Higher ε: the opposite.",
-    )
 
 
 # -- the blocks -----------------------------------------------------------------------------
@@ -156,9 +137,12 @@ def errors(view: Percentiles) -> None:
         st.markdown(":small[Errors are being simulated.]")
         return
     view.draw(
-        "Errors", charts.errors(view.answer), "percentile_errors", 90 + 44 * len(view.answer.names)
+        "Errors",
+        charts.errors(view.answer),
+        "percentile_errors",
+        90 + 44 * len(view.answer.names),
+        below="Line: 95 % of releases.",
     )
-    st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
 
 
@@ -205,8 +189,8 @@ def over_budgets(view: Percentiles) -> None:
         "percentiles_over_budgets",
         340,
         320,
+        below="Upright: you are here. Gaps: nothing would be released.",
     )
-    st.markdown(":small[Upright: you are here. Gaps: nothing would be released.]")
 
 
 def planner_of(view: Percentiles) -> None:
@@ -217,7 +201,8 @@ def planner_of(view: Percentiles) -> None:
             "simulated population with values like theirs."
         )
         return
-    percentile, offered = view.settings.planned_percentile, _percentiles(view)
+    offered = [round(100 * float(level), 6) for level in view.answer.levels]
+    percentile = view.settings.planned_percentile
     if percentile not in offered:
         percentile = offered[-1]
     target = view.settings.percentile_target or usual_target(view.facts)
@@ -232,28 +217,23 @@ def planner_of(view: Percentiles) -> None:
             format_func=_name,
         )
         controls.number(
-            named("Error of at most", view.facts.value_unit), target, _aim, "percentile_target"
+            named("Error of at most", view.facts.value_unit),
+            target,
+            lambda error: session.change(percentile_target=allowed.target(error)),
+            "percentile_target",
         )
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))
 
 
-def _percentiles(view: Percentiles) -> list[float]:
-    return [round(100 * float(level), 6) for level in view.answer.levels]
-
-
 def _name(percentile: float) -> str:
     return f"{percentile:g} %"
 
 
-def _aim(target: float) -> None:
-    session.change(percentile_target=settings.checked_target(target))
-
-
 def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnswer | None:
     """Simulate the answer; None if the method refuses."""
-    try:
+    with controls.refusals(":material/block:"):
         setting = PlannedStudy.of(
             view.source,
             view.mechanism,
@@ -264,9 +244,7 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
         return run.answer(
             planning_topic.plan, setting, "people", target, view.settings.seed, steps=_STEPS
         )
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/block:")
-        return None
+    return None
 
 
 def _say(view: Percentiles, answer: PlanningAnswer, name: str) -> None:

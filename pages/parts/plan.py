@@ -1,27 +1,25 @@
-"""The solver of Decide: a sentence with blanks, its answer, and the fold that splits a total."""
+"""The solver of Decide: a sentence with blanks, and its answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.core.types import Budget, PublicFacts
+from engine.core.types import PublicFacts
 from engine.exports import memo
 from engine.language import glossary, odds_words, tags
-from engine.language.numbers import in_unit, named, small
+from engine.language.numbers import named
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.brief import Brief
 from engine.topics.planning import answer as planning_topic
-from engine.topics.planning import budget_split
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import (
     Measured,
@@ -31,12 +29,11 @@ from engine.topics.planning.answer import (
     bounds,
     usual_target,
 )
-from engine.topics.planning.budget_split import MAX_PARTS, RULES, OutputShare, Split
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 from pages.shared.state.settings import Settings
 
 Number = TypeVar("Number", int, float)
@@ -74,13 +71,8 @@ class Planned(View):
         super().__init__(chosen)
         self.recommended = recommended
         self.on_screen = session.source() if chosen is None else chosen.source
-        self.source = self.on_screen
-        if not self.source.is_random:
-            self.source = (
-                session.twin_of(self.on_screen)
-                if chosen is None
-                else Twin.of(self.on_screen.facts, self.on_screen.sizes)
-            )
+        is_random = self.on_screen.is_random
+        self.source = self.on_screen if is_random else self.twin_of(self.on_screen)
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.settings.unknown_quantity
 
@@ -175,7 +167,7 @@ def question(view: Planned) -> None:
             "error",
             named("Error of at most", facts.value_unit),
             view.target,
-            lambda value: session.change(typical_error=settings.checked_target(value)),
+            lambda value: session.change(typical_error=allowed.target(value)),
         )
         _blank(
             view,
@@ -251,15 +243,9 @@ def _resize(dial: str, value: Number) -> None:
 
 def solve(view: Planned) -> PlanningAnswer | None:
     """Find the answer; None, with the reason under the blanks, if there is none."""
-    try:
+    with controls.refusals(":material/block:"):  # such as a method that refuses these sizes
         return run.answer(planning_topic.plan, *view.arguments, steps=_STEPS)
-    except InputError as problem:  # such as a method that refuses these sizes
-        st.error(controls.message(problem), icon=":material/block:")
-        return None
-
-
-def _question(view: Planned) -> str:
-    return planning_words.question(view.setting, view.unknown, view.target, view.facts)
+    return None
 
 
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
@@ -267,7 +253,7 @@ def verdict(view: Planned, answer: PlanningAnswer) -> None:
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
     lines = [
         planning_words.verdict(answer, view.facts),
-        f":small[{_question(view)}]",
+        f":small[{planning_words.question(*view.arguments[:3], view.facts)}]",
         *planning_words.fixes(answer, view.facts),
     ]
     box(
@@ -278,8 +264,7 @@ def verdict(view: Planned, answer: PlanningAnswer) -> None:
         if answer.is_extrapolated
         else ":material/block:",
     )
-    broken = planning_words.broken_promise(answer)
-    if broken:
+    if broken := planning_words.broken_promise(answer):
         st.error(broken, icon=":material/error:")
 
 
@@ -293,16 +278,14 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
     """Show the odds, one step either way, and the memo beside the verdict."""
     answer = answer.for_group(view.settings.group_size)
     if answer.is_possible and answer.protection is not None:
-        with st.container(border=True):
-            st.subheader(
-                f"Odds for one {view.facts.person}", anchor=False, help=glossary.explain("Odds")
-            )
+        with layout.card(f"Odds for one {view.facts.person}", glossary.explain("Odds")):
             st.markdown(odds_words.odds_main(answer.protection.odds, view.facts.person))
-        with st.container(border=True):
-            st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+        with layout.card("Accuracy", glossary.explain("Error")):
             st.markdown(planning_words.accuracy(answer, view.facts))
     if answer.steps:
-        _steps(view, answer)
+        with layout.card("One step either way"):
+            layout.table([_step(view, answer, *row) for row in answer.rows()])
+            st.markdown(":small[◇ the answer]")
     st.download_button(
         "Write the memo",
         lambda: memo.decision_memo(view.setting, answer, view.facts, view.settings.epsilon_limit),
@@ -314,13 +297,6 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
         help="One page to print: the answer, what it rests on, what is not "
         "covered, and the alternatives.",
     )
-
-
-def _steps(view: Planned, answer: PlanningAnswer) -> None:
-    with st.container(border=True):
-        st.subheader("One step either way", anchor=False)
-        layout.table([_step(view, answer, *row) for row in answer.rows()])
-        st.markdown(":small[◇ the answer]")
 
 
 def _step(
@@ -337,12 +313,11 @@ def _step(
 
 def risk(view: Planned) -> None:
     """Find the ε that a stated risk allows."""
-    with st.container(border=True):
-        st.subheader("Or start from the risk", anchor=False)
+    with layout.card("Or start from the risk"):
         controls.number(
             "Attacker’s accuracy, at most (%)",
             view.settings.attacker_accuracy,
-            lambda value: session.change(attacker_accuracy=settings.checked_risk(value)),
+            lambda value: session.change(attacker_accuracy=allowed.risk(value)),
             "plan_risk",
             help="By an attacker who knows every other curve and has narrowed one down "
             "to two. A coin toss is right 50 % of the time.",
@@ -389,155 +364,3 @@ def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None
         verdict(view, solved)
         beyond_rule(solved)
         answer(view, solved)
-
-
-# -- the fold that splits one total over several outputs, some of them locked ----------------------
-
-
-_RULE_LABELS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
-
-
-def split_fold(view: Planned) -> None:
-    """Show the budget and error of every output."""
-    with layout.fold("Split a total over several outputs", "split") as is_open:
-        if not is_open:
-            return
-        st.markdown(planning_words.split_lead(view.facts))
-        delta, split = session.delta(view.source).value, view.settings.budget_split
-        if delta == 0:  # pure budgets add in one way only
-            split = replace(split, rule=RULES[0])
-        _split_total(split, delta)
-        try:
-            budgets = budget_split.shares(split, delta)
-        except InputError as problem:  # the rows below stay, so that a lock can be opened
-            st.error(controls.message(problem), icon=":material/lock:")
-            budgets = ()
-        _split_rows(split, budgets)
-        if budgets:
-            _split_answer(view, split, budgets)
-
-
-def _split_total(split: Split, delta: float) -> None:
-    """Ask for the total, the number of outputs, and how they add up."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.number(
-            "Total ε for one person", split.total, _set_split_total, "split_total", width=200
-        )
-        controls.number(
-            "Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True, width=140
-        )
-        if delta > 0:
-            controls.bound(
-                st.segmented_control,
-                "How they add up",
-                split.rule,
-                _set_rule,
-                "split_way",
-                options=list(RULES),
-                format_func=_RULE_LABELS.get,
-                help=planning_words.SPLIT_RULES,
-            )
-
-
-def _set_split_total(total: float) -> None:
-    session.change(budget_split=replace(session.current().budget_split, total=total))
-
-
-def _set_rule(rule: str | None) -> None:
-    split = session.current().budget_split
-    session.change(budget_split=replace(split, rule=rule or split.rule))
-
-
-def _resize_split(count: int) -> None:
-    if not 1 <= count <= MAX_PARTS:
-        raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
-    split = session.current().budget_split
-    parts = (*split.parts, *[OutputShare()] * MAX_PARTS)[:count]
-    session.change(budget_split=replace(split, parts=parts))
-
-
-def _replace_part(k: int, part: OutputShare) -> None:
-    split = session.current().budget_split
-    parts = (*split.parts[:k], part, *split.parts[k + 1 :])
-    session.change(budget_split=replace(split, parts=parts))
-
-
-def _set_weight(k: int, weight: float) -> None:
-    _replace_part(k, OutputShare(weight))
-
-
-def _set_epsilon(k: int, epsilon: float) -> None:
-    _replace_part(k, OutputShare(locked=epsilon))
-
-
-def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
-    """Hold an output at the ε that it has now, or let it follow its weight again."""
-    _replace_part(k, OutputShare(locked=epsilon) if is_on else OutputShare())
-
-
-def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
-    """Choose a weight for every output, or a locked ε."""
-    for k, part in enumerate(split.parts):
-        epsilon = budgets[k].epsilon if budgets else part.locked
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            if part.locked is None:
-                controls.number(
-                    f"Weight of output {k + 1}",
-                    part.weight,
-                    partial(_set_weight, k),
-                    f"split_weight_{k}",
-                    width=200,
-                )
-            else:
-                controls.number(
-                    f"ε of output {k + 1}",
-                    part.locked,
-                    partial(_set_epsilon, k),
-                    f"split_epsilon_{k}",
-                    width=200,
-                )
-            controls.bound(
-                st.toggle,
-                f"Lock output {k + 1}",
-                part.locked is not None,
-                partial(_lock, k, epsilon),
-                f"split_lock_{k}",
-                disabled=epsilon is None,
-            )
-
-
-def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
-    """Show the budget and error of each output, and the total cost."""
-    setting = replace(view.setting, delta=budgets[0].delta)
-    errors = run.parts(
-        planning_topic.error_map,
-        setting,
-        (setting.people,),
-        tuple(budget.epsilon for budget in budgets),
-        view.settings.seed,
-    )[0]
-    unit = view.facts.value_unit
-    protections = [
-        run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
-        for budget in budgets
-    ]
-    guesses = [
-        odds_words.odds_short(protection.for_group(view.settings.group_size).odds)
-        for protection in protections
-    ]
-    layout.table(
-        {
-            "output": [
-                f"{k + 1}" if part.locked is None else f"{k + 1} (locked)"
-                for k, part in enumerate(split.parts)
-            ],
-            "ε": [budget.epsilon for budget in budgets],
-            "δ": [small(budget.delta) for budget in budgets],
-            "error": [
-                in_unit(float(error), unit) if np.isfinite(error) else "nothing would be published"
-                for error in errors
-            ],
-            "attacker’s accuracy": guesses,
-        }
-    )
-    st.markdown(planning_words.split_total(split, budgets))

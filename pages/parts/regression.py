@@ -1,45 +1,35 @@
-"""Wavelet regression as an estimand of Lab: its cards, its sites and what they hold."""
+"""Wavelet regression as an estimand of Lab: its cards."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
-from engine.core.tasks import WAVELET_REGRESSION
 from engine.language import glossary
 from engine.language.error_words import shares_key
-from engine.language.grammar import capital, escape
 from engine.language.numbers import number
 from engine.privacy import accounting
-from engine.questions import Question, ask
 from engine.topics.brief import Brief
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts, words
 from engine.topics.regression import slopes as wavelet_slopes
 from engine.topics.regression.answer import (
     MAX_KINDS,
-    NETWORKS,
-    Group,
     Method,
     Network,
     PointAnswer,
     Readings,
     SimulatedReadings,
 )
-from engine.uploads.curves import Upload
+from pages.parts.regression_sites import TASK, network_on_screen
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
-TASK = WAVELET_REGRESSION.key
 _RELEASES, _ONE = "Possible releases", "One release and its band"
 
 
@@ -47,7 +37,7 @@ class Regression(ReleaseView):
     """The regression on screen, from the observations of all sites."""
 
     page, fold_prefix, chart_prefix = "regression", "regression_", "regression_"
-    task = TASK
+    task, asks = TASK, regression_topic.regression_answer
     source: Readings
     mechanism: Method
     stated_delta = None  # every site has its own
@@ -58,13 +48,7 @@ class Regression(ReleaseView):
         assert isinstance(source, Readings) and isinstance(mechanism, Method)
         self.source, self.mechanism, self.facts = source, mechanism, source.facts
         self.network = network_on_screen() if self.is_on_screen else self.settings.network
-        self.answer = run.answer(
-            regression_topic.regression_answer,
-            self.source,
-            self.mechanism,
-            self.network,
-            self.settings.seed,
-        )
+        self.answer = run.answer(regression_topic.regression_answer, *self.arguments)
         self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
         self.budget = accounting.requested(self.spends)
         self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
@@ -80,14 +64,9 @@ class Regression(ReleaseView):
     def highest_epsilon(self) -> float:
         return max(group.epsilon for group in self.network.groups)
 
-    def question(self) -> Question:
-        return ask(
-            regression_topic.regression_answer,
-            self.source,
-            self.mechanism,
-            self.network,
-            self.settings.seed,
-        )
+    @property
+    def arguments(self) -> tuple[Readings, Method, Network, int]:
+        return self.source, self.mechanism, self.network, self.settings.seed
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -114,8 +93,13 @@ def accuracy(view: Regression) -> None:
         return
     st.markdown(words.accuracy(view.answer))
     if view.answer.risk is not None:
-        view.draw("Parts of the error", charts.split(view.answer.risk), "split", 44)
-        st.markdown(f":small[{shares_key(words.shares(view.answer.risk), words.PARTS)}]")
+        view.draw(
+            "Parts of the error",
+            charts.split(view.answer.risk),
+            "split",
+            44,
+            below=shares_key(words.shares(view.answer.risk), words.PARTS),
+        )
 
 
 def levels(view: Regression) -> None:
@@ -131,9 +115,13 @@ def levels(view: Regression) -> None:
     left, right = st.columns([7, 3], gap="medium")
     risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
-        view.draw("Error by level", charts.by_level(risks), "levels", 340, 340)
-        st.markdown(
-            ":small[Root of the squared error and of each part, exact. ◇ the rule’s choice.]"
+        view.draw(
+            "Error by level",
+            charts.by_level(risks),
+            "levels",
+            340,
+            340,
+            below="Root of the squared error and of each part, exact. ◇ the rule’s choice.",
         )
     with right:
         st.markdown(words.levels(risks))
@@ -215,7 +203,7 @@ def _class_statement(view: Regression, estimate: PointAnswer) -> None:
 
 
 def _move(point: float) -> None:
-    session.change(evaluation_point=settings.checked_point(point))
+    session.change(evaluation_point=allowed.point(point))
 
 
 def cost(view: Regression) -> None:
@@ -231,10 +219,15 @@ def cost(view: Regression) -> None:
         ),
     )
     with left:
-        view.draw("Cost of privacy", charts.cost(costs, planned), "cost", 320)
-        st.markdown(
-            ":small[For as many observations on as many equal sites. "
-            "Vertical: where the cost begins by the rates.]"
+        view.draw(
+            "Cost of privacy",
+            charts.cost(costs, planned),
+            "cost",
+            320,
+            below=(
+                "For as many observations on as many equal sites. "
+                "Vertical: where the cost begins by the rates."
+            ),
         )
     with right:
         st.markdown(words.elbows(costs))
@@ -338,230 +331,3 @@ def slopes() -> None:
     """Compare nine numbers of the theory with the same numbers computed from exact errors."""
     st.markdown(words.SLOPES)
     st.dataframe(run.answer(wavelet_slopes.compared), hide_index=True)
-
-
-def options() -> None:
-    """Draw all parameters of the observations and the method, and the seed; sites have own ε."""
-    controls.more_options(TASK, epsilon=False, delta=session.uploaded(TASK))
-
-
-# -- its sites, and the controls that choose what they hold ----------------------------------------
-
-
-Number = TypeVar("Number", int, float)
-SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # the network states them
-_OWN = "Your own network"
-_SIMULATED, _MINE = "Simulated", "Your observations"
-_EPSILONS = "site_epsilons"  # session key of own sites' ε, kept out of settings and links
-
-
-def readings_on_screen() -> Readings:
-    readings = session.source(TASK)
-    assert isinstance(readings, Readings)
-    return readings
-
-
-def method_on_screen() -> Method:
-    method = session.current().mechanism_of(TASK)
-    assert isinstance(method, Method)
-    return method
-
-
-def network_on_screen() -> Network:
-    """Return the sites on screen: those of the visitor's own observations, or the chosen ones."""
-    readings = readings_on_screen()
-    if not isinstance(readings, Upload):
-        return session.current().network
-    return Network.of_upload(readings, _own_epsilons(readings), session.delta(readings, TASK).value)
-
-
-def _own_epsilons(readings: Upload) -> tuple[float, ...]:
-    """Return the ε of every site of own observations; 1 until it is changed."""
-    epsilons, n_sites = st.session_state.get(_EPSILONS, ()), readings.sizes.n_servers
-    return epsilons if len(epsilons) == n_sites else (1.0,) * n_sites
-
-
-def start_own() -> None:
-    """Start with new own observations: the default ε, and the stated range."""
-    st.session_state.pop(_EPSILONS, None)
-    session.change_mechanism(
-        TASK, regression_topic.suited(method_on_screen(), readings_on_screen().facts)
-    )
-
-
-def own_readings() -> None:
-    """Show the panel of own observations, and how many were moved into the stated range."""
-    panel.draw("Show the protected curve", TASK, start_own)
-
-
-# -- controls -------------------------------------------------------------------------------
-
-
-def choices() -> None:
-    """Choose the observations, the network to start from, the curve and the method."""
-    if session.upload_of(TASK) is not None:
-        controls.bound(
-            st.selectbox,
-            "Observations",
-            _MINE if session.uploaded(TASK) else _SIMULATED,
-            lambda name: session.show_own(TASK, name == _MINE),
-            "readings",
-            options=[_SIMULATED, _MINE],
-            help="Simulated, or those of your file.",
-        )
-    simulated = readings_on_screen()
-    if isinstance(simulated, SimulatedReadings):
-        _simulated(simulated)
-    method_choice()
-    with st.popover("Sizes and ε", width="stretch"):
-        _rows()
-
-
-def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:
-    """Choose the network to start from."""
-    chosen = session.current().network
-    current = next((name for name, groups in networks.items() if Network(groups) == chosen), _OWN)
-
-    def start(name: str) -> None:
-        if name in networks:
-            session.change(network=Network(networks[name]))
-
-    controls.bound(
-        st.selectbox,
-        "Sites",
-        current,
-        start,
-        "network",
-        options=[*networks] if current in networks else [_OWN, *networks],
-        help="Networks to start from; every number below can be changed.",
-        **more,
-    )
-
-
-def method_choice() -> None:
-    """Choose the level, the clip and the noise."""
-    methods = regression_topic.methods()
-    controls.bound(
-        st.selectbox,
-        "Method",
-        method_on_screen().nearest_preset()[0],
-        lambda label: session.change_mechanism(TASK, methods[label]),
-        "wavelet_method",
-        options=[*methods],
-        help="How level, clip and noise are chosen.",
-    )
-
-
-def _simulated(points: SimulatedReadings) -> None:
-    """Choose sites to start from, and the curve behind simulated observations."""
-    network_choice(NETWORKS)
-    controls.bound(
-        st.selectbox,
-        "Curve",
-        regression_topic.curve_name(points),
-        lambda name: session.change_source(TASK, regression_topic.with_curve(points, name)),
-        "signal",
-        options=regression_topic.CURVES,
-        format_func=lambda name: capital(name.replace("_", " ")),
-        help="The known curve behind the observations. Besov: as rough as its class allows.",
-    )
-
-
-def _rows() -> None:
-    """Draw three numbers for each kind of site; for own sites only ε can be changed."""
-    upload = readings_on_screen()
-    if isinstance(upload, Upload):
-        _own_sites(upload)
-        return
-    current = session.current().network
-    for k, group in enumerate(current.groups):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            _number(
-                k,
-                "sites",
-                "Sites of one kind" if k == 0 else "Sites",
-                group.sites,
-                lambda group, sites: replace(group, sites=sites),
-            )
-            _number(
-                k,
-                "readings",
-                "Observations at each",
-                group.readings,
-                lambda group, readings: replace(group, readings=readings),
-            )
-            _number(
-                k,
-                "epsilon",
-                "Privacy budget ε of each",
-                group.epsilon,
-                lambda group, epsilon: replace(group, epsilon=epsilon),
-            )
-    with st.container(horizontal=True):
-        st.button(
-            "Add another kind",
-            icon=":material/add:",
-            type="tertiary",
-            key="add_kind",
-            on_click=_add,
-            disabled=len(current.groups) >= MAX_KINDS,
-        )
-        st.button(
-            "Remove the last",
-            icon=":material/remove:",
-            type="tertiary",
-            key="remove_kind",
-            on_click=_remove,
-            disabled=len(current.groups) == 1,
-        )
-
-
-def _number(
-    k: int, field: str, label: str, value: Number, with_number: Callable[[Group, Number], Group]
-) -> None:
-    """Draw one number of the kind k of sites; `with_number` returns the kind with another one."""
-
-    def write(entered: Number) -> None:
-        groups = list(session.current().network.groups)
-        groups[k] = with_number(groups[k], entered)
-        session.change(network=replace(session.current().network, groups=tuple(groups)))
-
-    controls.number(label, value, write, f"group_{k}_{field}", is_whole=field != "epsilon")
-
-
-def _own_sites(upload: Upload) -> None:
-    """Ask for the ε of every site, or one for all if there are many."""
-    epsilons = _own_epsilons(upload)
-
-    def write(indices: range, entered: float) -> None:
-        changed = tuple(entered if k in indices else old for k, old in enumerate(epsilons))
-        delta = session.delta(upload, TASK).value
-        Network.of_upload(upload, changed, delta)  # refuses what cannot be
-        st.session_state[_EPSILONS] = changed
-
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if len(epsilons) > MAX_KINDS:
-            everywhere = range(len(epsilons))
-            controls.number(
-                f"Privacy budget ε of each of {len(epsilons)} sites",
-                epsilons[0],
-                partial(write, everywhere),
-                "own_epsilon_all",
-            )
-            return
-        for k, group in enumerate(network_on_screen().groups):
-            controls.number(
-                f"Privacy budget ε at {escape(group.name)} ({group.readings:,})",
-                group.epsilon,
-                partial(write, range(k, k + 1)),
-                f"own_epsilon_{k}",
-            )
-
-
-def _add() -> None:
-    groups = session.current().network.groups
-    session.change(network=Network((*groups, Group(1, 1000, 1.0))))
-
-
-def _remove() -> None:
-    session.change(network=Network(session.current().network.groups[:-1]))

@@ -246,8 +246,7 @@ def claims(view: ExhibitView) -> None:
     """Show each claim with a tick or a cross, the number behind it, and why it fails."""
     if view.result is None or not view.exhibit.claims:
         return
-    with st.container(border=True):
-        st.subheader("What the document says, and what came out", anchor=False)
+    with layout.card("What the document says, and what came out"):
         findings = view.exhibit.findings(view.result.table)
         beside = view.exhibit.findings(view.other.table) if view.other else [None] * len(findings)
         form = view.other.form if view.other else view.form

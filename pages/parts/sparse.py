@@ -11,7 +11,6 @@ from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Budget
 from engine.language.numbers import number, whole
 from engine.mechanisms.families.sparse import printed as sparse_printed
-from engine.questions import Question, ask
 from engine.topics.brief import Brief
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts, published, words
@@ -30,10 +29,9 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
-from pages.shared.frame.page import ReleaseView
+from pages.shared.frame.page import AnsweredView
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
 _BASE_EPSILON = 0.8  # ε at the base point of the paper's tables
@@ -53,27 +51,25 @@ _ALONG = {
 }
 
 
-class Coefficients(ReleaseView):
+class Coefficients(AnsweredView):
     """The coefficients of one regression on all machines."""
 
     page, fold_prefix, chart_prefix, task = "sparse", "sparse_", "sparse_", TASK
+    asks = sparse_topic.sparse_answer
+    answer: sparse_topic.SparseAnswer
     mechanism: SparseEstimator
     stated_delta = None  # the strip has the δ of every machine
 
     def __init__(self, chosen: Settings | None = None) -> None:
         super().__init__(chosen)
-        self.source, mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
-        assert isinstance(mechanism, SparseEstimator)
-        self.mechanism = mechanism
-        delta = self.settings.delta_on(self.source, mechanism)
-        self.budget = Budget(self.settings.epsilon, delta.value)
-        self.answer = run.answer(sparse_topic.sparse_answer, *self.arguments)
-        self.facts, self.sizes = self.answer.facts, self.answer.sizes
-        self.spends = self.answer.spends
+        self.sizes, self.tuning = self.answer.sizes, {}
 
     def brief(self) -> Brief:
-        budgets = words.budget_line(self.budget, self.sizes.n_servers)
-        return self.brief_with(self.answer.error, self.answer.within, budgets=budgets)
+        return self.brief_with(
+            self.answer.error,
+            self.answer.within,
+            budgets=words.budget_line(self.budget, self.sizes.n_servers),
+        )
 
     @property
     def cautions(self) -> list[str]:
@@ -81,9 +77,6 @@ class Coefficients(ReleaseView):
 
     def details(self) -> list[Detail]:
         return [*_interval_details(self), *super().details()]
-
-    def question(self) -> Question:
-        return ask(sparse_topic.sparse_answer, *self.arguments)
 
 
 def _mechanism() -> SparseEstimator:
@@ -120,19 +113,6 @@ def choices() -> None:
     )
 
 
-def own_rows() -> None:
-    """Show the panel of own rows, and how many were moved into the stated ranges."""
-    panel.draw("Show the protected coefficients", TASK)
-
-
-def budget() -> None:
-    controls.epsilon_slider(
-        "sparse_epsilon",
-        "Lower ε: every row is better protected and "
-        "coefficients are noisier. Higher ε: the opposite.",
-    )
-
-
 def coefficients(view: Coefficients) -> None:
     mode = controls.look(
         "Show",
@@ -142,13 +122,17 @@ def coefficients(view: Coefficients) -> None:
         label_visibility="collapsed",
         help="Difference: coefficients less the true ones.",
     )
-    chart = charts.coefficients(view.answer, mode == _DIFFERENCE)
-    view.draw("Coefficients", chart, "coefficients", 360, 320)
-    st.markdown(f":small[{words.legend(view.answer)}]")
+    view.draw(
+        "Coefficients",
+        charts.coefficients(view.answer, mode == _DIFFERENCE),
+        "coefficients",
+        360,
+        320,
+        below=words.legend(view.answer),
+    )
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.support(view.answer))
-    if words.held_back(view.answer):
-        st.markdown(f":small[{words.held_back(view.answer)}]")
+    layout.small(words.held_back(view.answer))
     if view.is_own:
         has_centre = view.mechanism.has_centre(view.facts)
         st.markdown(f":small[{controls.plain(words.units(view.facts, has_centre))}]")
@@ -205,8 +189,8 @@ def over_budgets(view: Coefficients) -> None:
             "over_budgets",
             340,
             340,
+            below=words.distance(view.answer),
         )
-        st.markdown(f":small[{words.distance(view.answer)}]")
         if beside is not None:
             rate_cards.note(beside, *scenario, view.budget.epsilon)
     with right:
@@ -231,8 +215,7 @@ def intervals(view: Coefficients) -> None:
                 label_visibility="collapsed",
                 format_func={True: "Error", False: "Estimate"}.get,
             )
-        chart = charts.intervals(answer, is_error)
-        view.draw("Confidence intervals", chart, "intervals", 360, 320)
+        view.draw("Confidence intervals", charts.intervals(answer, is_error), "intervals", 360, 320)
         st.markdown(words.intervals(answer))
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 

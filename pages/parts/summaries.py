@@ -22,12 +22,11 @@ from engine.topics.components.words import FOR_COMPONENTS
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
 from engine.topics.summaries.answer import MethodResult, SummariesAnswer
-from pages.shared.frame import controls
+from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
-from pages.shared.uploads import panel
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "True function", "Non-private"
@@ -43,7 +42,7 @@ class Summary(ReleaseView):
         self.task = self.settings.summary_task
         self.source = self.source_of(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
-        budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
+        budget = self.settings.budget_on(self.source)
         self.asked = self.source, self.mechanism, self.task, budget, self.settings.seed
         self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.asked)
         self.chosen, self.facts = self.answer.results[0], self.answer.facts
@@ -70,14 +69,10 @@ class Summary(ReleaseView):
         super().promise()
         if self.chosen.refusal:
             st.error(self.chosen.refusal, icon=":material/block:")
-        mixed = words.not_comparable(self.answer.results)
-        if mixed:
-            st.info(mixed, icon=":material/info:")
+        layout.note(words.not_comparable(self.answer.results))
         is_of_risk = self.task == tasks.RISK_MINIMISATION.key
         if is_of_risk and isinstance(self.mechanism, FunctionalRelease):
-            aim = words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes)
-            if aim:
-                st.info(aim, icon=":material/info:")
+            layout.note(words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes))
 
     def question(self) -> Question:
         return ask(summaries_topic.summaries_answer, *self.asked)
@@ -148,11 +143,6 @@ def budget() -> None:
             step=0.05,
             help="Both steps use the same people, so their costs add up to ε.",
         )
-
-
-def own_data() -> None:
-    """Show the panel of own curves or records, and how many were moved into stated ranges."""
-    panel.draw("Show the protected functions", task())
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -261,8 +251,8 @@ def components(view: Summary) -> None:
                 f"component_{k}",
                 240,
                 220,
+                below=words.components(directions, k),
             )
-            st.markdown(f":small[{words.components(directions, k)}]")
     st.markdown(words.removed(directions))
     st.markdown(f":small[{FOR_COMPONENTS}]")
 
@@ -285,12 +275,17 @@ def noise(view: Summary) -> None:
 def _spectrum(view: ReleaseView, by_coefficient: summaries_topic.Spectrum) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Noise by coefficient", charts.spectrum(by_coefficient), "spectrum", 340, 340)
-        st.markdown(f":small[{words.noises(by_coefficient)}]")
+        view.draw(
+            "Noise by coefficient",
+            charts.spectrum(by_coefficient),
+            "spectrum",
+            340,
+            340,
+            below=words.noises(by_coefficient),
+        )
     with right:
         st.markdown(words.spectrum(by_coefficient))
-        if printed := words.printed(view.mechanism, view.mechanism.suited(view.budget)):
-            st.markdown(f":small[{printed}]")
+        layout.small(words.printed(view.mechanism, view.mechanism.suited(view.budget)))
 
 
 def of_the_grid(mechanism: Mechanism, dimension: int) -> str:

@@ -32,7 +32,7 @@ from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import links, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.state.settings import SweepChoice
+from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import State, moved

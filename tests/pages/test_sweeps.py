@@ -9,7 +9,7 @@ from engine.topics.sweeps.answer import EPSILON, sweep_view
 from pages.parts import sweeps as sweep_cards
 from pages.shared.state import links, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.state.settings import SweepChoice
+from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.sentences import of_topic

@@ -29,7 +29,7 @@ from engine.topics.mean.asked import (
     curve_question,
     first_release,
 )
-from engine.topics.mean.live import asked_payload, groups_payload
+from engine.topics.mean.live_asked import asked_payload, groups_payload
 from tests.sentences import of_topic
 from tests.unit.test_figure_payload import numbers
 

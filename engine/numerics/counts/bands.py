@@ -116,6 +116,11 @@ class CurveLimits:
         is_shown = self.drawn[..., edge]
         return np.asarray(is_shown if self.before is None else is_shown & (edge >= self.before))
 
+    def bands(self, falls: bool = True) -> tuple[Array, Array, Array, Array]:
+        """Compute the ends of the band, then those of each edge on its own: (…, K) each."""
+        low, high = self.monotone(self.simultaneous_width, falls)
+        return low, high, *self.monotone(self.pointwise_width, falls)
+
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
         """Compute limits, for half-widths, of a curve that falls (or rises) in [0, 1]; all (…, K).
 

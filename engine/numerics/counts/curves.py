@@ -131,16 +131,11 @@ def _survival_curve(
         table,
     )
     limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
-    low, high = limits.monotone(limits.simultaneous_width)
-    each_low, each_high = limits.monotone(limits.pointwise_width)
     at_risk, width = _at_risk(table, counting)
     return CountedCurve(
         table.cells.edges,
         values,
-        low,
-        high,
-        each_low,
-        each_high,
+        *limits.bands(),
         limits.drawn,
         enough,
         True,
@@ -167,8 +162,6 @@ def _curves_of_visits(table: CountTable, min_at_risk: float) -> list[CountedCurv
         values = np.einsum("g,...gk->...k", weights, groups)
         own, sampling = (np.einsum("g,...gks->...ks", weights, each) for each in (errors, chance))
         limits = CurveLimits(values, own, enough, _people(table), table=table)
-        low, high = limits.monotone(limits.simultaneous_width)
-        each_low, each_high = limits.monotone(limits.pointwise_width)
         of_chance = (sampling**2).mean(axis=-1)
         of_noise = np.maximum(limits.deviations**2 - of_chance, 0.0)
         numbers = np.floor(seen[..., counting, :].sum(axis=-2) + 0.5)
@@ -176,10 +169,7 @@ def _curves_of_visits(table: CountTable, min_at_risk: float) -> list[CountedCurv
             CountedCurve(
                 table.cells.edges,
                 values,
-                low,
-                high,
-                each_low,
-                each_high,
+                *limits.bands(),
                 enough,
                 enough,
                 True,
@@ -305,15 +295,10 @@ def distribution_curve(table: CountTable) -> CountedCurve:
     limits = CurveLimits(
         values, table.errors(jacobian), np.ones(values.shape, dtype=bool), _people(table)
     )
-    low, high = limits.monotone(limits.simultaneous_width, falls=False)
-    each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
     return CountedCurve(
         table.cells.edges,
         values,
-        low,
-        high,
-        each_low,
-        each_high,
+        *limits.bands(falls=False),
         limits.drawn,
         limits.drawn,
         False,

@@ -22,9 +22,9 @@ from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import ShapeQuery
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import controls, layout, strips
+from pages.shared.frame import controls, layout, parameters, strips
 from pages.shared.frame.page import View
-from pages.shared.state import run, session, settings
+from pages.shared.state import allowed, run, session, settings
 
 _DEFAULT_METHODS = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
@@ -117,7 +117,7 @@ def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErr
         method.label,
         method.mechanism.key,
         method.mechanism.family,
-        controls.variant(method.mechanism, method.label),
+        parameters.variant(method.mechanism, method.label),
         method.error if errors is None else errors,
         method.attacker_accuracy,
         within,
@@ -142,7 +142,7 @@ def chosen_methods() -> tuple[str, ...]:
 
 
 def _word_of(mechanism: Mechanism) -> str:
-    variant = controls.named(mechanism)[1]
+    variant = parameters.named(mechanism)[1]
     return f"{mechanism.key}:{variant}" if variant else mechanism.key
 
 
@@ -166,7 +166,7 @@ def choices(view: SideBySide) -> None:
             st.multiselect,
             "Methods",
             list(view.words),
-            lambda chosen: session.change(compared_methods=settings.checked_methods(chosen)),
+            lambda chosen: session.change(compared_methods=allowed.methods(chosen)),
             "compare_methods",
             options=list(settings.METHODS),
             format_func=lambda word: settings.METHODS[word][0],
@@ -177,7 +177,7 @@ def choices(view: SideBySide) -> None:
             st.multiselect,
             "Budgets (ε)",
             list(view.settings.compared_budgets),
-            lambda chosen: session.change(compared_budgets=settings.checked_budgets(chosen)),
+            lambda chosen: session.change(compared_budgets=allowed.budgets(chosen)),
             "compare_budgets",
             options=list(EPSILON_STEPS),
             format_func=lambda e: f"{e:g}",
@@ -188,11 +188,11 @@ def choices(view: SideBySide) -> None:
 
 def promises(view: SideBySide) -> None:
     """Point out promises of two kinds under one ε."""
-    notice = odds_words.two_kinds(
-        {method.label: method.picture.budgets[0].delta for method in view.known}
+    layout.note(
+        odds_words.two_kinds(
+            {method.label: method.picture.budgets[0].delta for method in view.known}
+        )
     )
-    if notice:
-        st.info(notice, icon=":material/info:")
 
 
 # -- the pictures -----------------------------------------------------------------------------
@@ -216,8 +216,8 @@ def sizes(view: SideBySide) -> None:
         ),
         "sizes",
         90 + rows * (30 + 18 * len(epsilons)),
+        below=words.SIZES,
     )
-    st.markdown(f":small[{words.SIZES}]")
 
 
 def pictures(view: SideBySide) -> None:
@@ -376,8 +376,14 @@ def shapes_kept(view: SideBySide) -> None:
             ],
             None,
         )
-        view.draw(mean_words.short(question, view.facts), chart, "shape", 320, 300)
-        st.markdown(f":small[{mean_words.KEY.replace(' ◇ you are here.', '')}]")
+        view.draw(
+            mean_words.short(question, view.facts),
+            chart,
+            "shape",
+            320,
+            300,
+            below=mean_words.KEY.replace(" ◇ you are here.", ""),
+        )
     with right:
         first = answers[0][1]
         st.markdown(mean_words.reference(question, first.reference, view.facts, first.is_truth))

@@ -13,10 +13,10 @@ from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
 from engine.topics.sites import diagram_charts
-from pages.parts import over_time, plan, regression, sites
+from pages.parts import over_time, plan, regression_sites, sites, split_total
 from pages.parts.decide.view import DecideView, choose
 from pages.shared.cards import guarantees
-from pages.shared.frame import controls
+from pages.shared.frame import controls, parameters
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import cards
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -77,7 +77,7 @@ def _of_means(view: DecideView) -> list[Detail]:
         Detail(
             "split_total",
             "Split a total",
-            lambda: plan.split_fold(plan.Planned()),
+            lambda: split_total.fold(plan.Planned()),
             ("split",),
             is_fold=True,
         ),
@@ -145,12 +145,14 @@ def _trust(view: DecideView) -> None:
 def _options(view: DecideView) -> None:
     task = view.decided
     if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
-        regression.method_choice()
-        controls.more_options(task.key, epsilon=False, delta=False, leave_out=regression.SIZES)
+        regression_sites.method_choice()
+        parameters.more_options(
+            task.key, epsilon=False, delta=False, leave_out=regression_sites.SIZES
+        )
         return
     if task.key in LAB_TASKS:
         controls.mechanism_choice(task.key)
-    controls.more_options(task.key, epsilon=task is MEAN_FUNCTION)
+    parameters.more_options(task.key, epsilon=task is MEAN_FUNCTION)
 
 
 def _ledger(view: DecideView) -> None:

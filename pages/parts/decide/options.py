@@ -132,9 +132,7 @@ def error_map(view: DecideView) -> None:
 
 def _map_and_floor(view: DecideView, answer: Decision) -> None:
     _map(view, answer)
-    floor = words.floor(answer)
-    if floor:
-        st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
+    layout.small(words.floor(answer), help=glossary.explain("Floor"))
 
 
 def _map(view: DecideView, answer: Decision) -> None:
@@ -166,6 +164,10 @@ def _draw_map(
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
     view.draw(
-        "Accuracy over people and ε", charts.error_map(answer, people, errors), "map", _HEIGHT, 320
+        "Accuracy over people and ε",
+        charts.error_map(answer, people, errors),
+        "map",
+        _HEIGHT,
+        320,
+        below=f"{charts.map_key(answer, people, errors)} {words.jump(answer)}",
     )
-    st.markdown(f":small[{charts.map_key(answer, people, errors)} {words.jump(answer)}]")

@@ -18,10 +18,10 @@ from engine.topics.decision.answer import DECIDED
 from engine.topics.planning.answer import PlannedStudy, bounds
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import sites
+from pages.parts import site_editor
 from pages.parts.decide.view import DecideView, change_unit, choose, data_choice, resize
 from pages.shared.frame import controls, layout
-from pages.shared.state import links, session, settings
+from pages.shared.state import allowed, links, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
 
@@ -169,7 +169,7 @@ def _set_target(view: DecideView) -> Callable[[float], None]:
 
     def write(value: float) -> None:
         unit, half = view.unit, view.facts.value_half_width
-        target = settings.checked_target(value)
+        target = allowed.target(value)
         if view.decided.has_value_unit and target >= half:
             raise InputError(
                 f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "
@@ -225,7 +225,7 @@ def _resize(dial: str) -> Callable[[int], None]:
         if view.refusal is not None:
             return
         if view.on_screen.has_free_sites and view.settings.sites:
-            sites.replace_table(_table_with(view.rows, dial, value))
+            site_editor.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
         setting = PlannedStudy(
@@ -249,7 +249,7 @@ def _resize(dial: str) -> Callable[[int], None]:
                 f"The {what} must lie between {low:g} and {high:g}; got {value}.", field=dial
             )
         resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
-        sites.restart()
+        site_editor.restart()
 
     return write
 
@@ -350,19 +350,16 @@ def _table(view: DecideView) -> None:
             hide_index=True,
         )
         return
-    sites.editor(None, view.facts, sites.STUDY)
-    if view.problem is not None:
-        st.error(controls.message(view.problem), icon=":material/error:")
+    site_editor.editor(None, view.facts, site_editor.STUDY)
+    controls.show_refusal(view.problem)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sites.preset_choice()
-        sites.buttons(view.facts)
+        site_editor.preset_choice()
+        site_editor.buttons(view.facts)
 
 
 def contributions(view: DecideView) -> None:
     """Show whose curves the result depends on."""
-    sentence = "" if view.answer is None else words.contributions(view.answer)
-    if sentence:
-        st.markdown(f":small[{sentence}]")
+    layout.small("" if view.answer is None else words.contributions(view.answer))
 
 
 def bracket(view: DecideView) -> DeltaGenerator:
@@ -410,7 +407,7 @@ def _use_pasted(observations: int, people: str, nouns: tuple[str, str]) -> None:
     text = st.session_state.get("pasted_table", "")
     try:
         rows = site_table.pasted(text, observations)
-        sites.replace_table(rows)
+        site_editor.replace_table(rows)
     except InputError as problem:
         st.session_state.problem = ("pasted_table", problem)
         return

@@ -62,8 +62,7 @@ def _choose(view: DecideView, place: str) -> None:
 
 def _given_up() -> set[str]:
     """Return the computations that took longer than this server allows."""
-    given_up: set[str] = st.session_state.setdefault("trust_given_up", set())
-    return given_up
+    return st.session_state.setdefault("trust_given_up", set())
 
 
 def _face(price: TrustPrice, view: DecideView) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ from engine.topics.decision.trust import TrustPrice
 from engine.topics.regression.answer import NETWORKS, Group, Network, SimulatedReadings
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import regression, sites
+from pages.parts import regression_sites, site_editor
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls, strips
 from pages.shared.frame.page import View
@@ -46,57 +46,11 @@ _NETWORKS = {
 }
 
 
-@dataclass(frozen=True)
-class Studied:
-    """The data of a study."""
-
-    on_screen: Source  # the choice on screen, or the visitor's own data
-    simulated: Source  # the same data at the chosen sites, or a twin
-    refusal: InputError | None = None  # the reason against a study of the data on screen
-
-
-def on_screen() -> Studied:
-    """Return the data of the estimand on screen: the visitor's own if they are shown."""
-    current = session.current()
-    return _studied(
-        current, session.source(session.data_task(current.decided_task)), session.twin_of
-    )
-
-
-def _linked(scenario: Settings) -> Studied:
-    """Return the data that the settings of a link stand for."""
-    return _studied(
-        scenario,
-        scenario.source_of(session.data_task(scenario.decided_task)),
-        lambda real: Twin.of(real.facts, real.sizes),
-    )
-
-
-def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twin]) -> Studied:
-    task = TASKS[scenario.decided_task]
-    if isinstance(source, SimulatedReadings):
-        return Studied(source, scenario.network.source(source))
-    if source.is_random:
-        return Studied(source, source)
-    if task.data is DataType.CURVES and task.key in (twin := twin_of(source)).served:
-        return Studied(source, twin)
-    return Studied(
-        source,
-        source,
-        InputError(
-            f"A study of the {DECIDED[task.key]} simulates its data, and nothing stands in for "
-            f"{'your own' if source.facts.is_upload else 'these real ones'}.",
-            field="source",
-            hint="Choose simulated data with sizes like theirs.",
-        ),
-    )
-
-
 def data_choice(task: Task, **more: Any) -> None:
     """Choose the data: those of a task, or for a regression the network of its sites."""
     data = session.data_task(task.key)
     if isinstance(session.source(data), SimulatedReadings):
-        regression.network_choice(_NETWORKS, **more)
+        regression_sites.network_choice(_NETWORKS, **more)
     else:
         controls.source_choice(data, **more)
 
@@ -171,17 +125,34 @@ class DecideView(View):
         super().__init__(chosen)
         self.problem: InputError | None = None
         if self.is_on_screen:
-            self.problem = sites.taken_edits()
+            self.problem = site_editor.taken_edits()
             self.settings = session.current()
         self.decided = TASKS[self.settings.decided_task]
-        studied = on_screen() if self.is_on_screen else _linked(self.settings)
-        self.on_screen: Source = studied.on_screen
-        self.source: Source = studied.simulated
-        self.refusal = studied.refusal
+        data = session.data_task(self.decided.key)
+        self.on_screen: Source = (
+            session.source(data) if self.is_on_screen else self.settings.source_of(data)
+        )
+        self.source, self.refusal = self._studied()
         self.mechanism = self.settings.mechanism_of(self.decided.key)
         self.task = ""
         self.facts = self.source.facts
         self.answer: Decision | None = None
+
+    def _studied(self) -> tuple[Source, InputError | None]:
+        """Return the data at the chosen sites, or their twin; and the reason against a study."""
+        source, task = self.on_screen, self.decided
+        if isinstance(source, SimulatedReadings):
+            return self.settings.network.source(source), None
+        if source.is_random:
+            return source, None
+        if task.data is DataType.CURVES and task.key in (twin := self.twin_of(source)).served:
+            return twin, None
+        return source, InputError(
+            f"A study of the {DECIDED[task.key]} simulates its data, and nothing stands in for "
+            f"{'your own' if source.facts.is_upload else 'these real ones'}.",
+            field="source",
+            hint="Choose simulated data with sizes like theirs.",
+        )
 
     @cached_property
     def rows(self) -> tuple[SiteRow, ...]:

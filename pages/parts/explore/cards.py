@@ -20,7 +20,8 @@ from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
 from engine.sources.twin import studied
-from engine.topics.mean import charts, live, methods
+from engine.topics.mean import charts, live, live_asked, methods
+from engine.topics.mean.asked import asked, asked_groups, asked_next
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
@@ -103,20 +104,21 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
     """Return the answers of releases to the question of shape; None if there is none."""
     with suppress(InputError):  # the drawer says why
         if shape_cards.compares_groups(scene.source):
-            groups = shape_cards.grouped_releases(scene)
+            groups = scene.asked(asked_groups)
             return scene.made_once(
-                "groups", lambda: live.groups_payload(scene.facts, scene.answer, groups)
+                "groups", lambda: live_asked.groups_payload(scene.facts, scene.answer, groups)
             )
         if session.current().shape_question == settings.NEXT:
-            people = shape_cards.next_person(scene)
+            people = scene.asked(asked_next)
             return scene.made_once(
-                "next person", lambda: live.asked_payload(scene.facts, scene.answer, people)
+                "next person", lambda: live_asked.asked_payload(scene.facts, scene.answer, people)
             )
         question = shape_cards.question(scene.facts)
         if question is not None:
-            answers = shape_cards.asked_releases(scene, question)
+            answers = scene.asked(asked, question)
             return scene.made_once(
-                f"asked {question}", lambda: live.asked_payload(scene.facts, scene.answer, answers)
+                f"asked {question}",
+                lambda: live_asked.asked_payload(scene.facts, scene.answer, answers),
             )
     return None
 
@@ -127,8 +129,7 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
 def accuracy(scene: Scene) -> None:
     """Show the accuracy of a release, in the data's own unit; follows the slider."""
     study, unit = scene.answer.study, scene.facts.value_unit
-    with st.container(border=True):
-        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+    with layout.card("Accuracy", glossary.explain("Error")):
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(
             scene,
@@ -188,8 +189,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 def limits(scene: Scene) -> None:
     """Show the parts of the error, which follow the slider, and what would make it smaller."""
     shares = scene.answer.study.shares
-    with st.container(border=True):
-        st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
+    with layout.card("What limits accuracy", glossary.explain("Bias")):
         _draw_steps(
             scene,
             "Parts of the error",

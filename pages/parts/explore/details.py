@@ -13,7 +13,7 @@ from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees, holdout, odds
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 
@@ -87,7 +87,7 @@ def _published_study(scene: Scene, source: Source) -> list[Detail]:
 
 def _settings() -> None:
     controls.source_choice(key="all_sources")
-    controls.more_options()
+    parameters.more_options()
 
 
 def _accuracy(scene: Scene) -> None:

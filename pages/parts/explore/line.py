@@ -11,7 +11,7 @@ from engine.language.numbers import whole
 from engine.sources import Source
 from engine.uploads import stated
 from pages.parts.explore.scene import Scene
-from pages.shared.frame import controls, drawer
+from pages.shared.frame import controls, drawer, parameters
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session, settings
 from pages.shared.uploads import panel
@@ -52,7 +52,7 @@ def _sizes() -> None:
     if session.current().has_table(settings.TASK):
         st.markdown(":small[Sizes are those of the table of sites on *Decide*.]")
         return
-    controls.parameter_form(
+    parameters.parameter_form(
         recipe,
         f"s_{recipe.key}",
         lambda member: session.change_source(settings.TASK, member),

@@ -13,7 +13,6 @@ import streamlit as st
 from engine.core.types import Array
 from engine.language import error_words, odds_words, quality
 from engine.privacy import risk
-from engine.questions import Question, ask
 from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
@@ -34,6 +33,7 @@ class Scene(ReleaseView):
     """One preview at the budget that the slider stands at."""
 
     page = "explore"
+    asks = mean_answer
 
     def __init__(
         self, preview: MeanAnswer, source: Source, chosen: settings.Settings | None = None
@@ -74,9 +74,10 @@ class Scene(ReleaseView):
         large = odds_words.delta_stated(stated) if is_large else ""
         return [*super().cautions, large, few, *self.answer.warnings[self.step]]
 
-    def question(self) -> Question:
-        """Ask for the picture at the chosen budget."""
-        return ask(mean_answer, *self.arguments)
+    def asked(self, function: Callable[..., Any], *more: Any) -> Any:
+        """Ask the releases on screen, at every budget."""
+        budgets, seed = self.answer.budgets, session.current().seed
+        return run.answer(function, self.source, self.mechanism, budgets, seed, *more)
 
     def limit_of_band(self, step: int) -> str:
         """Name the assumption of the confidence band that releases do not show; empty if none."""

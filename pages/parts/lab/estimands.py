@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -46,6 +47,7 @@ from pages.parts import (
     counting,
     percentiles,
     regression,
+    regression_sites,
     sparse,
     summaries,
 )
@@ -53,9 +55,10 @@ from pages.parts.explore import cards
 from pages.parts.lab import mean
 from pages.shared.cards import guarantees, shape
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.frame.page import ReleaseView, View
 from pages.shared.state import session, settings
+from pages.shared.uploads import panel
 
 Block = Callable[[Any], None]
 
@@ -68,11 +71,6 @@ def _data_and_method() -> None:
     """Draw a choice of data and of method for the task on screen."""
     controls.source_choice(session.current().estimated)
     controls.mechanism_choice(session.current().estimated)
-
-
-def _every_parameter() -> None:
-    """Show all parameters of the data and the method on screen, with the budget and the seed."""
-    controls.more_options(session.current().estimated)
 
 
 def attacker(view: ReleaseView) -> None:
@@ -100,7 +98,7 @@ class Estimand:
     view: Callable[..., ReleaseView]  # of settings, or without them of what is on screen
     cards: tuple[Block | tuple[Block, Block], ...]
     choices: Callable[[], None] = _data_and_method
-    options: Callable[[], None] = _every_parameter
+    options: Callable[[], None] = lambda: parameters.more_options(session.current().estimated)
     budget: Callable[[], None] = _nothing
     own_data: Callable[[], None] = _nothing
     in_brief: Callable[[], str] | None = None
@@ -122,6 +120,11 @@ class Estimand:
         return session.current().estimated
 
 
+_OF_A_MEAN = partial(
+    controls.epsilon_slider,
+    "mean_epsilon",
+    "Smaller: everybody is better protected, and the curve is noisier. Larger: the opposite.",
+)  # its budget, also for what follows from it
 ESTIMANDS = {
     estimand.key: estimand
     for estimand in (
@@ -129,8 +132,8 @@ ESTIMANDS = {
             key="mean",
             title="Mean curve",
             view=mean.MeanCurve,
-            budget=mean.budget,
-            own_data=mean.own_data,
+            budget=_OF_A_MEAN,
+            own_data=panel.draw,
             cards=((mean.estimate, mean.beside), mean.methods, (mean.error, attacker)),
             details=(
                 More("shape", "Ask the curve", shape.section),
@@ -142,15 +145,20 @@ ESTIMANDS = {
             key="components",
             title="How people differ",
             view=components.ReleasedDirections,
-            budget=mean.budget,
-            own_data=mean.own_data,
+            budget=_OF_A_MEAN,
+            own_data=panel.draw,
             cards=(components.directions, (components.closeness, attacker)),
         ),
         Estimand(
             key="coefficients",
             title="Varying coefficients",
             view=coefficients.Effects,
-            budget=coefficients.budget,
+            budget=partial(
+                controls.epsilon_slider,
+                "coefficients_epsilon",
+                "Lower ε: everybody is better protected and the functions are noisier. Higher ε: "
+                "the opposite.",
+            ),
             own_data=coefficients.own_data,
             cards=(
                 coefficients.functions,
@@ -163,9 +171,16 @@ ESTIMANDS = {
             key="regression",
             title="Regression (wavelets)",
             view=regression.Regression,
-            choices=regression.choices,
-            own_data=regression.own_readings,
-            options=regression.options,
+            choices=regression_sites.choices,
+            own_data=partial(
+                panel.draw,
+                "Show the protected curve",
+                regression_sites.TASK,
+                regression_sites.start_own,
+            ),
+            options=lambda: parameters.more_options(
+                regression_sites.TASK, epsilon=False, delta=session.uploaded(regression_sites.TASK)
+            ),  # sites have their own ε
             in_brief=str,
             cards=(
                 regression.curve,
@@ -189,7 +204,7 @@ ESTIMANDS = {
             view=summaries.Summary,
             choices=summaries.choices,
             budget=summaries.budget,
-            own_data=summaries.own_data,
+            own_data=lambda: panel.draw("Show the protected functions", summaries.task()),
             cards=(
                 summaries.methods_side_by_side,
                 (summaries.accuracy, attacker),
@@ -203,8 +218,13 @@ ESTIMANDS = {
             view=sparse.Coefficients,
             look=sparse.current_view,
             choices=sparse.choices,
-            budget=sparse.budget,
-            own_data=sparse.own_rows,
+            budget=partial(
+                controls.epsilon_slider,
+                "sparse_epsilon",
+                "Lower ε: every row is better protected and coefficients are noisier. Higher ε: "
+                "the opposite.",
+            ),
+            own_data=partial(panel.draw, "Show the protected coefficients", sparse.TASK),
             cards=(
                 (sparse.coefficients, attacker),
                 sparse.over_budgets,
@@ -242,8 +262,13 @@ ESTIMANDS = {
             title="Percentile curves",
             view=percentiles.Percentiles,
             choices=percentiles.choices,
-            budget=percentiles.budget,
-            own_data=percentiles.own_data,
+            budget=partial(
+                controls.live_epsilon_slider,
+                "percentiles_epsilon",
+                "Lower ε: everybody is better protected and the curves are noisier. Higher ε: the "
+                "opposite.",
+            ),
+            own_data=partial(panel.draw, "Show the protected curves", percentiles.TASK),
             cards=(
                 percentiles.curves,
                 (percentiles.errors, attacker),
@@ -285,12 +310,12 @@ def line(estimand: Estimand) -> DeltaGenerator:
             )
             estimand.choices()
             estimand.budget()
-        layout.chips(controls.all_changed(estimand.task))
+        layout.chips(parameters.all_changed(estimand.task))
     with st.container(horizontal=True, vertical_alignment="center", key="scenario_foot"):
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
-        said = " ".join(filter(None, (brief, _beside_decide(estimand.task))))
-        if said:
-            st.markdown(f":small[{said}]", width="content")
+        layout.small(
+            " ".join(filter(None, (brief, _beside_decide(estimand.task)))), width="content"
+        )
         foot = st.container(width="content")
     return foot
 

@@ -25,7 +25,6 @@ from pages.shared.frame import controls, layout, timed
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import run, session
 from pages.shared.state.settings import TASK, Settings, steps_of
-from pages.shared.uploads import panel
 
 _SHOWS: dict[Shows, str] = {
     "release": "One release",
@@ -73,22 +72,6 @@ class MeanCurve(Scene):
     @property
     def cautions(self) -> list[str]:
         return [summaries.of_the_grid(self.mechanism, 1), *super().cautions]
-
-
-# -- the scenario ---------------------------------------------------------------------------
-
-
-def budget() -> None:
-    """Draw the budget, by the steps of Explore."""
-    controls.epsilon_slider(
-        "mean_epsilon",
-        "Smaller: everybody is better protected, and the curve is noisier. Larger: the opposite.",
-    )
-
-
-def own_data() -> None:
-    """Show the visitor's own curves."""
-    panel.draw()
 
 
 # -- the blocks -----------------------------------------------------------------------------
@@ -183,10 +166,9 @@ def error(view: MeanCurve) -> None:
     simulated = study.simulated(view.step, studies.data_sets(studied(view.source)))
     st.markdown(quality.rests_on("95 % of releases", simulated))
     if view.answer.from_own_mean is not None:
-        own = quality.from_own_mean(facts, float(view.answer.from_own_mean[view.step]))
-        st.markdown(f":small[{own}]")
-    if limit := view.limit_of_band(view.step):
-        st.markdown(f":small[{limit}]")
+        own = float(view.answer.from_own_mean[view.step])
+        layout.small(quality.from_own_mean(facts, own))
+    layout.small(view.limit_of_band(view.step))
     view.draw(
         "Twenty equally likely releases",
         small_charts.error_dots(
@@ -199,5 +181,10 @@ def error(view: MeanCurve) -> None:
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))
     shares = study.shares[view.step]
-    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS), "split", 44)
-    st.markdown(f":small[{error_words.shares_key(shares)}]")
+    view.draw(
+        "Parts of the error",
+        small_charts.split_bar(shares, error_words.PARTS),
+        "split",
+        44,
+        below=error_words.shares_key(shares),
+    )

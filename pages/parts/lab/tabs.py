@@ -18,11 +18,14 @@ from engine.language import tags
 from engine.language.grammar import uncapital
 from engine.mechanisms import mechanisms
 from engine.topics.audit import claims
-from pages.parts import audit, reproduce, sweeps
+from pages.parts import reproduce, sweeps
+from pages.parts.audit import cards as audit_cards
+from pages.parts.audit.view import Audited
 from pages.parts.compare import cards, pins
 from pages.parts.lab.estimands import Estimand
 from pages.parts.rates import cards as rate_cards
 from pages.parts.rates import practice
+from pages.parts.rates import view as rate_view
 from pages.parts.rates.by_trust import by_trust
 from pages.shared.frame import controls, layout, page, strips
 from pages.shared.frame.drawer import Detail
@@ -55,10 +58,10 @@ def theory(estimand: Estimand) -> Shown:
 
 def _rates(task: str) -> list[Detail]:
     """Show what limits the error by theory, and whether simulations agree."""
-    if rate_cards.rate_on_screen(session.current()) is None:
+    if rate_view.rate_on_screen(session.current()) is None:
         _without_rate(task)
         return []
-    view = page.look(rate_cards.RateAtPoint)
+    view = page.look(rate_view.RateAtPoint)
     page.cards(
         view,
         rate_cards.choices,
@@ -288,13 +291,13 @@ def _sweep(estimand: Estimand) -> View:
 
 def verify(estimand: Estimand) -> Shown:
     """Show every claim, and an attack, coverage, or noise used twice on simulated data."""
-    audit.claims_table()
-    view = page.look(audit.Audited)
+    audit_cards.claims_table()
+    view = page.look(Audited)
     if view is not None:
         view.asks_for_budget = not estimand.has_budget
-    page.cards(view, audit.part_choice)
+    page.cards(view, audit_cards.part_choice)
     if view is not None:
-        page.cards(view, audit.SECTIONS[view.settings.audit_part])
+        page.cards(view, audit_cards.SECTIONS[view.settings.audit_part])
     return Shown(claims.title(), page.details(view))
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import streamlit as st
 
 from engine import handbook
-from engine.core.errors import InputError
 from engine.language import glossary
 from engine.language.grammar import capital, escape
 from engine.lessons import lessons, plan
@@ -49,8 +48,7 @@ def show() -> None:
             args=(handbook.CHAPTERS[0],),
             type="tertiary",
         )
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(controls.message(problem), icon=":material/error:")
+    controls.show_kept(_PROBLEM)
     chosen = components.tiles(
         [
             components.LessonTile(
@@ -67,14 +65,10 @@ def show() -> None:
 
 def _joined() -> None:
     text = st.session_state[_CODE]
-    if not text.strip():
-        return
-    try:
-        classroom = CLASSROOMS.joined(text)
-    except InputError as problem:
-        st.session_state[_PROBLEM] = problem
-    else:
-        session.change(class_code=classroom.code, lesson=classroom.poll.lesson, learn_part="")
+    if text.strip():
+        with controls.kept(_PROBLEM):
+            classroom = CLASSROOMS.joined(text)
+            session.change(class_code=classroom.code, lesson=classroom.poll.lesson, learn_part="")
 
 
 # -- the guide: its chapters, the glossary, and a search through both ------------------------------
@@ -93,7 +87,8 @@ def show_guide() -> None:
         icon=":material/arrow_back:",
         key="learn_path",
         type="tertiary",
-        on_click=_close_guide,
+        on_click=_go,
+        kwargs={"learn_part": "", "lesson": ""},
     )
     chapter = session.current().guide_chapter
     _choices(chapter)
@@ -113,18 +108,14 @@ def show_guide() -> None:
             links(handbook.chapter(chapter))
 
 
-def _close_guide() -> None:
-    _forget_search()
-    session.change(learn_part="", lesson="")
-
-
 def _open_chapter(chapter: str) -> None:
-    _forget_search()
-    session.change(learn_part="guide", guide_chapter=chapter)
+    _go(learn_part="guide", guide_chapter=chapter)
 
 
-def _forget_search() -> None:
+def _go(**values: str) -> None:
+    """Go to another part of the page, without the words of a search."""
     st.session_state[_SEARCH] = ""
+    session.change(**values)
 
 
 def _choices(chapter: str) -> None:

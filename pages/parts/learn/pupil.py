@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.lessons import Lesson, Worked, lessons, work
 from engine.lessons.live import guess_payload
 from pages.parts.learn import slides
@@ -69,8 +68,7 @@ def show(code: str) -> None:
 
 def _been_in() -> set[str]:
     """Return the codes of classes joined in this visit."""
-    codes: set[str] = st.session_state.setdefault("been_in", set())
-    return codes
+    return st.session_state.setdefault("been_in", set())
 
 
 @dataclass(frozen=True)
@@ -113,11 +111,8 @@ def _picture(desk: _PupilView) -> None:
         guesses=classroom.guesses if is_shown else (),
     )
     if report.sent is not None:
-        try:
+        with controls.refusals():
             classroom.guess(desk.seat, desk.poll, report.sent)
-        except InputError as problem:
-            st.error(controls.message(problem), icon=":material/error:")
-        else:
             st.rerun()
 
 
@@ -136,8 +131,8 @@ def _question(desk: _PupilView) -> None:
                     on_click=_answer,
                     args=(desk, k),
                 )
-        if problem := st.session_state.pop(_PROBLEM, None):
-            st.error(controls.message(problem), icon=":material/error:")
+        if _PROBLEM in st.session_state:
+            controls.show_kept(_PROBLEM)
         elif chosen is not None:
             st.markdown("Your answer has arrived. You can change it until the right one is shown.")
         return
@@ -151,10 +146,8 @@ def _question(desk: _PupilView) -> None:
 
 
 def _answer(desk: _PupilView, option: int) -> None:
-    try:
+    with controls.kept(_PROBLEM):
         desk.room.answer(desk.seat, desk.poll, option)
-    except InputError as problem:
-        st.session_state[_PROBLEM] = problem
 
 
 def _seat(classroom: Classroom, browser: str) -> int:

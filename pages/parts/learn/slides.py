@@ -10,7 +10,6 @@ from dataclasses import replace
 import segno
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Option, Quiz, Worked, heading, lessons, neighbours, plan
 from engine.topics.mean import live
 from pages.parts.explore.scene import Scene
@@ -138,8 +137,7 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
             st.rerun()
 
     timed.run(part, _LOOK_SECONDS if class_on_screen() else None)
-    if problem := st.session_state.pop("class_problem", None):
-        st.error(controls.message(problem), icon=":material/error:")
+    controls.show_kept("class_problem")
 
 
 def _stage(start: str, step: int | None) -> Stage:
@@ -258,13 +256,11 @@ def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
 
 def _open_class(poll: Poll) -> None:
     """Open a class, and a door for phones if they cannot reach the dashboard itself."""
-    try:
+    with controls.kept("class_problem"):
         st.session_state.classroom = CLASSROOMS.open(poll).code
         address = st.session_state.get(ADDRESS) or next(iter(addresses()), "")
         if address and not page_for_others("learn", st.context.url):
             DOOR.open(address)
-    except InputError as problem:
-        st.session_state.class_problem = problem
 
 
 def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:

@@ -15,7 +15,7 @@ from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
 
 if TYPE_CHECKING:
-    from pages.parts.rates.cards import RateAtPoint
+    from pages.parts.rates.view import RateAtPoint
 
 HEADING = "The same error under every kind of trust"
 _LAST = "trust_check"  # session key of the last request, with its job
@@ -39,7 +39,13 @@ def by_trust(view: RateAtPoint) -> None:
     if st.button("Measure all", icon=":material/play_arrow:", key="measure_by_trust"):
         warm_up()
         st.session_state[_LAST] = _LastTrustCheck(
-            begin(_key(request), topic.check_by_trust, request, total=request.steps), request
+            begin(
+                digest(("rate by trust", request.rate, request.symbol, request.seed)),
+                topic.check_by_trust,
+                request,
+                total=request.steps,
+            ),
+            request,
         )
     last: _LastTrustCheck | None = st.session_state.get(_LAST)
     if last is None or last.request != request:
@@ -49,10 +55,6 @@ def by_trust(view: RateAtPoint) -> None:
         )
         return
     progress(last.job, lambda job: _results(view, last.request, job), "Measurements")
-
-
-def _key(request: TrustCheck) -> str:
-    return digest(("rate by trust", request.rate, request.symbol, request.seed))
 
 
 def _results(view: RateAtPoint, request: TrustCheck, job: Job) -> None:

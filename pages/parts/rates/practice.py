@@ -26,14 +26,14 @@ from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
 from engine.topics.rates.check import Measurements, RateCheck
 from pages.shared.cards import limits as limit_cards
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, parameters
 from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
-from pages.shared.state import links, session, settings
+from pages.shared.state import allowed, links, session
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 if TYPE_CHECKING:
-    from pages.parts.rates.cards import RateAtPoint
+    from pages.parts.rates.view import RateAtPoint
 
 SLOPE = "Does it hold? Theory over practice"
 _LAST_REQUEST = "rate_check"  # session key of the last request, with its job
@@ -277,9 +277,9 @@ def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
     """Take over what the form says, all of it or nothing."""
     try:
         entered = read()
-        epsilon = settings.checked_epsilon(entered["epsilon"])
+        epsilon = allowed.epsilon(entered["epsilon"])
         resized = _resized(view, entered["people"], entered["readings"])
-        rate = controls.with_value(view.rate, "smoothness", entered["smoothness"])
+        rate = parameters.with_value(view.rate, "smoothness", entered["smoothness"])
         session.change_source(view.problem, resized)
         session.change(rate=rate)
         if epsilon != view.settings.epsilon:
@@ -317,7 +317,7 @@ def _slopes(view: RateAtPoint, check: RateCheck, so_far: Measurements) -> None:
             method.nearest_preset()[0],
             points,
             line,
-            method_style(method.key, method.family, controls.named(method)[1]),
+            method_style(method.key, method.family, parameters.named(method)[1]),
         )
         for method, points, line in zip(methods, so_far.points, compared, strict=True)
     ]
@@ -343,8 +343,7 @@ def _slopes(view: RateAtPoint, check: RateCheck, so_far: Measurements) -> None:
 def _verdict(check: RateCheck, so_far: Measurements, k: int, series: charts.MeasuredSeries) -> None:
     """Say what the slope of one method shows about the rate."""
     role = words.whose(check.settings[k].mechanism, check.rate)
-    with st.container(border=True):
-        st.subheader(series.name, anchor=False)
+    with layout.card(series.name):
         if role:
             st.markdown(f":small[{capital(role)}.]")
         st.markdown(words.verdict(series.compared, _symbol(check).written, role != words.YOURS))

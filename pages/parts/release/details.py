@@ -13,8 +13,8 @@ from engine.release.certified import ReleaseCost
 from engine.release.checked_files import FileFinding
 from engine.release.ledger import Ledger
 from engine.topics.release import words
-from pages.parts.release import cards, several_sites
-from pages.parts.release.cards import Choice
+from pages.parts.release import book, several_sites
+from pages.parts.release.choice import Choice, previewed
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
@@ -27,7 +27,7 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
         Detail(
             "release_ledger",
             "Ledger and total budget",
-            partial(cards.ledger_of_choice, choice, cost),
+            partial(book.ledger_of_choice, choice, cost),
         ),
         Detail("release_check", "Check published files", check_published),
         Detail(
@@ -44,27 +44,20 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
         Detail(
             "release_attacker",
             "Attacker",
-            partial(_attacker, choice, cost),
+            lambda: odds_card.card(choice.chosen.facts, cost.certified_spends, choice.chosen.sizes),
             ("why", "trade_off", "several"),
         ),
         Detail("release_warnings", "Warnings to expect", partial(_warnings, choice, cost)),
-        Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
+        Detail("release_cost", "How the cost is worked out", partial(book.accounting, cost)),
         Detail("release_formula", "Formula and source", choice.formula),
         Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True),
     ]
 
 
-def _attacker(choice: Choice, cost: ReleaseCost) -> None:
-    if choice.source is not None:
-        odds_card.card(choice.source.facts, cost.certified_spends, choice.source.sizes)
-
-
 def _warnings(choice: Choice, cost: ReleaseCost) -> None:
     """List the warnings that simulated releases carry."""
-    if choice.source is None:
-        return
     try:
-        carried = words.carried(cards.previewed(choice, choice.source, cost))
+        carried = words.carried(previewed(choice, choice.chosen, cost))
     except InputError as problem:
         st.info(controls.message(problem), icon=":material/info:")
         return
@@ -93,14 +86,12 @@ def check_published() -> None:
     if not chosen:
         return
     book = Ledger() if visitors.may_bring_files() else None
-    try:
+    with controls.refusals():
         folders = checked_files.unpacked({file.name: file.getvalue() for file in chosen})
         for folder, files in folders.items():
             if len(folders) > 1:
                 st.markdown(f"**{escape(folder)}**")
             _findings(checked_files.check(files, book))
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/error:")
 
 
 def _findings(findings: list[FileFinding]) -> None:

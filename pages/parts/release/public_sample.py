@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.language.grammar import escape
 from engine.mechanisms import Mechanism
 from engine.release import public_tuning, request
@@ -17,7 +16,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.state import session
 
 if TYPE_CHECKING:
-    from pages.parts.release.cards import Choice
+    from pages.parts.release.choice import Choice
 
 _ABOUT = (
     "A sample that everybody may see, of other people and with the columns of your file, may set "
@@ -80,9 +79,7 @@ def _offer(choice: Choice) -> None:
         on_click=_set,
         args=() if file is None else (choice, file.name, file.getvalue()),
     )
-    problem: InputError | None = st.session_state.pop("public_sample_problem", None)
-    if problem is not None:
-        st.error(controls.message(problem), icon=":material/error:")
+    controls.show_kept("public_sample_problem")
 
 
 def _set(choice: Choice, name: str, content: bytes) -> None:
@@ -90,14 +87,11 @@ def _set(choice: Choice, name: str, content: bytes) -> None:
     source, before = choice.file, choice.mechanism
     if not isinstance(source, UploadedData):
         return
-    try:
+    with controls.kept("public_sample_problem"):
         sample = request.public_sample(content, source, before)
         tuning = public_tuning.tuned_on(before, sample, source, choice.budget, name=name)
-    except InputError as problem:
-        st.session_state.public_sample_problem = problem
-        return
-    st.session_state[_key(choice.task)] = _Tuned(tuning, before, sample)
-    session.change_mechanism(choice.task, tuning.mechanism)
+        st.session_state[_key(choice.task)] = _Tuned(tuning, before, sample)
+        session.change_mechanism(choice.task, tuning.mechanism)
 
 
 def _tuned(choice: Choice) -> _Tuned | None:

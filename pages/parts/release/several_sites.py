@@ -29,8 +29,8 @@ from engine.sites.study import SiteStudy
 from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import sites
-from pages.parts.release.cards import Choice
+from pages.parts import site_editor
+from pages.parts.release.choice import Choice
 from pages.shared.frame import code_fold, controls, layout, timed
 from pages.shared.server import visitors
 from pages.shared.state import session
@@ -54,11 +54,8 @@ def show(choice: Choice) -> None:
         format_func=_PARTS.__getitem__,
         label_visibility="collapsed",
     )
-    with layout.user_errors():
-        try:
-            {"plan": _plan, "follow": _follow, "open": _open}[part or "plan"](choice)
-        except InputError as problem:
-            st.error(controls.message(problem), icon=":material/block:")
+    with layout.user_errors(), controls.refusals(":material/block:"):
+        {"plan": _plan, "follow": _follow, "open": _open}[part or "plan"](choice)
 
 
 # -- before a run ----------------------------------------------------------------------------------
@@ -131,7 +128,7 @@ def _plan(choice: Choice) -> None:
 
 def _rows() -> tuple[SiteRow, ...]:
     """Return the table of *Decide*, or three sites to start from if it has only one."""
-    rows = tuple(row for row in sites.rows() if row.included)
+    rows = tuple(row for row in site_editor.rows() if row.included)
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
 
@@ -192,8 +189,7 @@ def _checked(stated: Mapping[str, Any]) -> SiteStudy:
     if cached is None or cached[0] != text:
         with st.spinner("Working out the noise of every message …"):
             cached = st.session_state.site_study = text, SiteStudy.of(stated)
-    study: SiteStudy = cached[1]
-    return study
+    return cached[1]
 
 
 # -- during a run ----------------------------------------------------------------------------------
@@ -219,11 +215,8 @@ def _follow(choice: Choice) -> None:
 
     def look() -> None:
         """Show what has come since the last look."""
-        with layout.user_errors():
-            try:
-                _progress(study, there, ring)
-            except InputError as problem:
-                st.error(controls.message(problem), icon=":material/gpp_bad:")
+        with layout.user_errors(), controls.refusals(":material/gpp_bad:"):
+            _progress(study, there, ring)
 
     plan = _plan_of(study, there)
     is_whole = plan is not None and len(there.received()) == len(Protocol(plan).turns)

@@ -22,8 +22,9 @@ from engine.topics.release import charts, words
 from engine.topics.release.preview import ReleasePreview, release_preview
 from engine.topics.release.prices import Price
 from engine.uploads import stated
-from pages.parts.release import cards
-from pages.parts.release.cards import Choice
+from pages.parts.release import book, cards, confirm, result
+from pages.parts.release import choice as choices
+from pages.parts.release.choice import Choice
 from pages.shared.cards import better
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, drawer, layout, strips
@@ -149,8 +150,7 @@ def _has_file(choice: Choice) -> bool:
 
 def _data_line(choice: Choice) -> str:
     """Name the result and data to publish, their bounds, and who is trusted."""
-    source = choice.file
-    assert source is not None
+    source = choice.file or choice.chosen
     file, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
     data = (
         tags.data_chip(source.facts, n_curves)
@@ -178,7 +178,7 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
         about = f" for {escape(group)}"
     if cost is not None:
         risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
-        error = cards.error_in_words(choice, cost)
+        error = choices.error_in_words(choice, cost)
     forecast = f"forecast error{about} {error}" if error else ""
     return " · ".join(
         filter(
@@ -196,7 +196,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     An earlier release, reopened from the ledger, appears above, as there are no data.
     """
     if choice.source is None:
-        cards.result()
+        result.show()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cards.what(choice)
         wants_file = cards.data_choice(choice)
@@ -280,8 +280,7 @@ def _frozen(task: str) -> None:
 
 def _budget(choice: Choice, cost: ReleaseCost | None, n_before: int) -> None:
     """Ask for ε, with what each shows and what an attacker gets to know."""
-    source = choice.source
-    assert source is not None
+    source = choice.chosen
     epsilons = {f"{epsilon:g}": epsilon for epsilon in sorted({*_EPSILONS, choice.budget.epsilon})}
     labels = {text: f"ε = {text}{_attacker(choice, epsilon)}" for text, epsilon in epsilons.items()}
     is_rehearsed = Twin.tasks & choice.mechanism.tasks
@@ -322,9 +321,8 @@ _BUDGET = "question_epsilon"  # key of the choice
 
 def _attacker(choice: Choice, epsilon: float) -> str:
     """Write the attacker's accuracy at an ε; "" if such a release cannot be made."""
-    assert choice.source is not None
     try:
-        cost = cards.cost_at(choice, choice.source, replace(choice.budget, epsilon=epsilon))
+        cost = choices.cost_of(choice, choice.chosen, replace(choice.budget, epsilon=epsilon))
     except InputError:
         return ""
     return f" · attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
@@ -333,10 +331,9 @@ def _attacker(choice: Choice, epsilon: float) -> str:
 def _shown(choice: Choice, found: Price | None) -> str:
     if found is None:
         return "nothing released"
-    assert choice.source is not None
     if found.is_flat:
         return "no shape left"
-    unit = escape(choice.source.facts.value_unit)
+    unit = escape(choice.chosen.facts.value_unit)
     return f"shows rises of {in_unit(found.change, unit, 2)}" if found.change > 0 else ""
 
 
@@ -355,14 +352,14 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.info("The preview is back once this is put right.", icon=":material/info:")
         _next("release")
         return
-    cards.leave_out(choice)
-    if (no_room := cards.no_room_for(choice)) is not None:
-        st.error(controls.message(no_room), icon=":material/block:")
+    confirm.leave_out(choice)
+    no_room = choices.no_room_for(choice)
+    controls.show_refusal(no_room, ":material/block:")
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
         preview(choice, cost)
     with right, layout.user_errors():
-        cards.odds(choice, cost)
+        book.odds(choice, cost)
     is_blocked = no_room is not None and "released" not in st.session_state
     _next("release", is_open=not is_blocked)
 
@@ -370,20 +367,17 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
 def _release(choice: Choice, cost: ReleaseCost | None) -> None:
     """Show the release; and ticks, a name and the button of the next release."""
     with layout.user_errors():
-        cards.result()
+        result.show()
     with layout.user_errors():
-        cards.before(choice, cost)
+        confirm.before(choice, cost)
 
 
-def preview(choice: Choice, cost: ReleaseCost | None) -> None:
+def preview(choice: Choice, cost: ReleaseCost) -> None:
     """Show a simulated release with its band, its error, and how much of a shape survives."""
-    if choice.source is None or cost is None:
-        return
-    with st.container(border=True):
-        st.subheader(words.TITLE, anchor=False)
-        facts = choice.source.facts
+    with layout.card(words.TITLE):
+        facts = choice.chosen.facts
         try:
-            simulated = cards.previewed(choice, choice.source, cost)
+            simulated = choices.previewed(choice, choice.chosen, cost)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
@@ -392,23 +386,20 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.markdown(f":small[{words.about(simulated)}]")
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
-            chart = charts.preview_chart(simulated, across, up)
-            layout.draw(chart, "release_preview", 300, 260)
+            layout.draw(charts.preview_chart(simulated, across, up), "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
             if (ranges := charts.preview_ranges(simulated)) is not None:
                 layout.draw(ranges, "preview_ranges", 170, 150)
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
         st.markdown(words.error(simulated, choice.what))
-        if unused := words.not_used(choice.mechanism, facts):
-            st.info(unused, icon=":material/info:")
+        layout.note(words.not_used(choice.mechanism, facts))
         _better(choice, simulated)
 
 
 def _better(choice: Choice, simulated: ReleasePreview) -> None:
     """List what would narrow the band of the release."""
-    source, budget = choice.source, choice.budget
-    assert source is not None
+    source, budget = choice.chosen, choice.budget
     arguments = {
         "facts": source.facts,
         "sizes": source.sizes,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -17,7 +20,6 @@ from engine.answers.synthetic import (
     refusal_of_synthetic,
     synthetic_people,
 )
-from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.language.grammar import escape
 from engine.topics.components import charts as charts_of_components
@@ -25,9 +27,7 @@ from engine.topics.components.words import COSTS_NOTHING
 from engine.topics.mean import charts
 from engine.topics.mean.group_charts import many_groups
 from engine.topics.mean.words import ASKING, watermark
-from pages.shared.frame import controls, layout
-
-_ASKED = "asked_of_release"  # session key of the visitor's question
+from pages.shared.frame import controls, layout, parameters
 
 
 def table(curve: ReleasedCurve) -> None:
@@ -35,38 +35,47 @@ def table(curve: ReleasedCurve) -> None:
 
     `curve` comes from a release on screen, or from a guarantee card.
     """
-    one_question(curve)
-    answers = {cls.label: cls().answer(curve) for cls in curve_questions.all()}
-    st.dataframe(
-        [{"Question": label, "Answer": answer.text} for label, answer in answers.items()],
-        hide_index=True,
-    )
-    for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
-        st.markdown(f":small[{escape(note)}]")
-    st.markdown(f":small[{DRAWN_OTHERWISE} {ASKING}]")
-
-
-def one_question(curve: ReleasedCurve) -> None:
-    """Answer any question with any times and level, in a sentence."""
-    question: CurveQuestion = st.session_state.get(_ASKED) or curve_questions.all()[0]()
-    labels = {cls.label: cls for cls in curve_questions.all()}
-    controls.bound(
-        st.selectbox,
-        "Ask",
-        question.label,
-        lambda label: _keep(labels[label]()),
-        "asked_question",
-        options=list(labels),
-    )
-    controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
-    try:
+    question: CurveQuestion = ask(curve_questions.all(), "question")
+    with controls.refusals():
         st.markdown(f"**{escape(question.answer(curve).text)}**")
         if isinstance(question, Modes):
             _draw_directions(curve)
         if isinstance(question, ManyGroups):
             _draw_groups(curve, question.drawn == SHRUNK)
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/error:")
+    answers = all_answers(curve_questions.all(), curve)
+    for note in dict.fromkeys(note for answer in answers for note in answer.notes):
+        st.markdown(f":small[{escape(note)}]")
+    st.markdown(f":small[{DRAWN_OTHERWISE} {ASKING}]")
+
+
+def ask(questions: Sequence[type[Any]], key: str) -> Any:
+    """Let the visitor choose a question with its times and level; return it."""
+    asked, labels = f"asked_of_{key}", {cls.label: cls for cls in questions}
+
+    def keep(question: Any) -> None:
+        st.session_state[asked] = question
+
+    question = st.session_state.get(asked) or questions[0]()
+    controls.bound(
+        st.selectbox,
+        "Ask",
+        question.label,
+        lambda label: keep(labels[label]()),
+        f"asked_{key}",
+        options=list(labels),
+    )
+    parameters.parameter_form(question, f"asked_{question.key}", keep, n_columns=2)
+    return question
+
+
+def all_answers(questions: Sequence[type[Any]], released: Any) -> list[Any]:
+    """Show the answers to all questions as they are at first; return them."""
+    answers = {cls.label: cls().answer(released) for cls in questions}
+    st.dataframe(
+        [{"Question": label, "Answer": answer.text} for label, answer in answers.items()],
+        hide_index=True,
+    )
+    return list(answers.values())
 
 
 def directions(curve: ReleasedCurve) -> None:
@@ -88,10 +97,6 @@ def _draw_groups(curve: ReleasedCurve, is_shrunk: bool) -> None:
     picture = many_groups(curve, is_shrunk)
     if picture is not None:
         layout.draw(picture, "many_groups", 320, 300)
-
-
-def _keep(question: CurveQuestion) -> None:
-    st.session_state[_ASKED] = question
 
 
 # -- synthetic people, drawn from one release ------------------------------------------------------

@@ -15,7 +15,7 @@ from engine.topics.mean import live
 from engine.topics.planning import precedents
 from engine.topics.planning.consequences import label
 from pages.shared.frame import controls, layout
-from pages.shared.state import session, settings
+from pages.shared.state import allowed, session
 
 
 def promise(spends: Sequence[Spend], budget: Budget) -> None:
@@ -27,10 +27,12 @@ def promise(spends: Sequence[Spend], budget: Budget) -> None:
 
 def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, trusted: str = "") -> None:
     """Show what is protected from whom, what is not, and why; `trusted` as in `label`."""
-    with layout.fold("Protected from whom, and what is not", f"{page}_label") as is_open:
-        if is_open:
-            for heading, text in label(spends, facts, trusted).items():
-                st.markdown(f"**{heading}.** {text}")
+
+    def draw() -> None:
+        for heading, text in label(spends, facts, trusted).items():
+            st.markdown(f"**{heading}.** {text}")
+
+    layout.folded("Protected from whom, and what is not", f"{page}_label", draw)
 
 
 def ledger(spends: Sequence[Spend], budget: Budget) -> None:
@@ -118,9 +120,7 @@ def anchors(rule: float | None) -> list[live.Anchor]:
 
 def rule_fold() -> None:
     """Draw the rule in a fold, for Explore and Lab."""
-    with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
-        if is_open:
-            rule_and_precedents()
+    layout.folded("Your own rule, and budgets of others", "rule", rule_and_precedents)
 
 
 def rule_and_precedents() -> None:
@@ -128,7 +128,7 @@ def rule_and_precedents() -> None:
     controls.number(
         "Our rule: ε at most",
         session.current().epsilon_limit,
-        lambda rule: session.change(epsilon_limit=settings.checked_rule(rule)),
+        lambda rule: session.change(epsilon_limit=allowed.rule(rule)),
         "rule",
         is_optional=True,
         placeholder="none",

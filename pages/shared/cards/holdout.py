@@ -21,13 +21,15 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
     """Draw two charts, one below the other, only if the study's twin is shown."""
     if not source.trains_on_a_third:
         return
-    with layout.fold(
-        "As in the published study: a third trains, the rest is protected", "holdout"
-    ) as is_open:
-        if is_open:
-            _distances(source, budget)
-            _runs(source, budget, is_refused)
-            st.markdown(holdout_words.LICENSED)
+
+    def draw() -> None:
+        _distances(source, budget)
+        _runs(source, budget, is_refused)
+        st.markdown(holdout_words.LICENSED)
+
+    layout.folded(
+        "As in the published study: a third trains, the rest is protected", "holdout", draw
+    )
 
 
 def _distances(source: Source, budget: Budget) -> None:

@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from engine.core.types import Budget
 from engine.figures.theme import Chart
-from engine.mechanisms import Mechanism
-from engine.sources import Source
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import charts, words
 from pages.shared.state import settings
@@ -28,15 +25,10 @@ def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment
         kind,
         source,
         mechanism,
-        budget(current, mechanism, source),
+        current.budget_on(source, mechanism),
         current.seed,
         current.evaluation_point,
     )
-
-
-def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
-    """Return the present ε, with the δ that a mechanism needs."""
-    return Budget(current.epsilon, current.delta_on(source, mechanism).value)
 
 
 def misses(

@@ -20,7 +20,7 @@ from engine.privacy.amplification import Person, SecretSample
 from engine.privacy.failure import Delta
 from pages.shared import components
 from pages.shared.frame import controls, layout
-from pages.shared.state import session, settings
+from pages.shared.state import allowed, session
 
 _FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
@@ -42,8 +42,7 @@ def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
     """Return the size of the larger group; for own data it stays in the session, not in a link."""
     if not facts.is_upload:
         return session.current().population
-    population: int | None = st.session_state.get(_own_declaration(facts, sizes))
-    return population
+    return st.session_state.get(_own_declaration(facts, sizes))
 
 
 def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
@@ -79,24 +78,24 @@ def card(
     """
     person, held = facts.person, spends[0].unit.noun
     title, step = f"Attacker’s accuracy for one {person}", _Step(facts, spends, of(spends))
-    with st.container(border=True):
-        st.subheader(title, anchor=False, help=glossary.explain("Odds"))
+    with layout.card(title, glossary.explain("Odds")):
         if slider is None:
             face(facts, spends)
         else:
             _follow(facts, slider)
-        with layout.fold("Power at low false-positive rates", "why") as is_open:
-            if is_open:
-                _careful_attacker(facts, spends, held, sizes.n_curves)
-        with layout.fold("Trade-off curve of the mechanism", "trade_off") as is_open:
-            if is_open:
-                _trade_off(of(spends), facts)
-        with layout.fold(
-            f"Several {held}s of one {person}, or a secret sample", "several"
-        ) as is_open:
-            if is_open:
-                _several(facts, held)
-                _secret_sample(facts, spends, sizes)
+        layout.folded(
+            "Power at low false-positive rates",
+            "why",
+            lambda: _careful_attacker(facts, spends, held, sizes.n_curves),
+        )
+        layout.folded(
+            "Trade-off curve of the mechanism", "trade_off", lambda: _trade_off(of(spends), facts)
+        )
+        layout.folded(
+            f"Several {held}s of one {person}, or a secret sample",
+            "several",
+            lambda: _several(facts, held, spends, sizes),
+        )
     return {title: step.dots}
 
 
@@ -172,17 +171,21 @@ def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
     layout.table(chart.table, facts.is_upload, 220)
 
 
-def _several(facts: PublicFacts, held: str) -> None:
-    """Ask how many protected units one person has: stated, never read off the data."""
+def _several(facts: PublicFacts, held: str, spends: Sequence[Spend], sizes: Sizes) -> None:
+    """Ask how many protected units one person has: stated, never read off the data.
+
+    Below it stands the value of a secret sample.
+    """
     controls.number(
         f"{capital(held)}s of one {facts.person}",
         session.current().group_size,
-        lambda count: session.change(group_size=settings.checked_group(count)),
+        lambda count: session.change(group_size=allowed.group(count)),
         "group",
         is_whole=True,
         help=f"The most {held}s that one {facts.person} "
         "has in the data, from repeat visits for example. Yours to state.",
     )
+    _secret_sample(facts, spends, sizes)
 
 
 def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:

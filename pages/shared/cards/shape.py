@@ -22,20 +22,13 @@ from engine.topics.compare import charts
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.asked import (
-    AskedReleases,
-    GroupedReleases,
-    asked,
-    asked_groups,
-    asked_next,
-    first_release,
-)
+from engine.topics.mean.asked import GroupedReleases, asked, asked_groups, asked_next, first_release
 from engine.topics.mean.shape import Agreeing, ShapeQuery
 from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
-from pages.shared.frame import controls, layout
-from pages.shared.state import run, session, settings
+from pages.shared.frame import controls, layout, parameters
+from pages.shared.state import allowed, run, session, settings
 
 
 def question(facts: PublicFacts) -> ShapeQuery | None:
@@ -75,11 +68,9 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> ShapeQuery | None:
     if current.shape_question not in shape.KINDS:
         return None
     _numbers(facts)
-    try:
+    with controls.refusals():
         return question(facts)
-    except InputError as problem:
-        st.error(controls.message(problem), icon=":material/error:")
-        return None
+    return None
 
 
 def _numbers(facts: PublicFacts) -> None:
@@ -123,8 +114,8 @@ def _numbers(facts: PublicFacts) -> None:
 
 
 def _state(field: str, value: float | None) -> None:
-    """State a number of the question; an emptied box returns to the default."""
-    session.change(**{field: None if value is None else settings.checked_number(value, field)})
+    """State a number; an emptied box returns to the default."""
+    session.change(**{field: None if value is None else allowed.number(value, field)})
 
 
 # -- the answer -----------------------------------------------------------------------------------
@@ -180,41 +171,22 @@ def sentences(
     )
 
 
-def asked_releases(scene: Scene, question: ShapeQuery) -> AskedReleases:
-    """Answer the question from the releases on screen, at every budget."""
-    return run.answer(
-        asked, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed, question
-    )
-
-
-def next_person(scene: Scene) -> AskedReleases:
-    """Compute the next person's place by the releases on screen, at every budget."""
-    return run.answer(
-        asked_next, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
-    )
-
-
-def grouped_releases(scene: Scene) -> GroupedReleases:
-    """Release two groups of the people on screen separately, at every budget."""
-    return run.answer(
-        asked_groups, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
-    )
-
-
 def _groups(scene: Scene) -> None:
     """Show the answers of releases about two groups, and how often they tell them apart."""
-    groups = grouped_releases(scene)
-    texts = groups.texts[scene.step]
-    _list(texts)
+    groups: GroupedReleases = scene.asked(asked_groups)
+    _list(groups.texts[scene.step])
     st.markdown(f":small[{words.groups_asked(*groups.names, scene.budget)}]")
     st.subheader(words.HOW_OFTEN, anchor=False)
-    detected, void = groups.detected(scene.step), groups.void(scene.step)
-    st.markdown(words.groups_told(detected, len(texts), void))
+    st.markdown(
+        words.groups_told(
+            groups.detected(scene.step), len(groups.texts[scene.step]), groups.void(scene.step)
+        )
+    )
 
 
 def _next_person(scene: Scene) -> None:
     """Show the range for the next person, and how often simulated new people lie there."""
-    people = next_person(scene)
+    people = scene.asked(asked_next)
     _list([mark.text for mark in people.marks[scene.step]])
     st.markdown(f":small[{escape(NORMAL_PEOPLE)} {words.ASKING}]")
     assert people.right is not None
@@ -238,39 +210,43 @@ def section(scene: Scene) -> None:
     """Show one question, its answers at the chosen budget, and how often releases give them."""
     st.subheader("Ask the curve", anchor=False)
     question = ask(scene.facts, len(scene.source.group_names) > 1)
-    if compares_groups(scene.source) and not scene.is_refused:
-        with layout.user_errors():
-            _groups(scene)
-    if session.current().shape_question == settings.NEXT and not scene.is_refused:
-        with layout.user_errors():
-            _next_person(scene)
     if not scene.is_refused:
-        with layout.user_errors():
-            if question is not None:
-                marks = asked_releases(scene, question).marks[scene.step]
-                _list([mark.text for mark in marks])
-                st.markdown(f":small[{words.ASKING}]")
-            with layout.fold("All answers of one release", "all_answers") as is_open:
-                if is_open:
-                    answer_cards.table(first_curve(scene))
-    if not scene.is_refused:
-        with layout.fold("Synthetic people drawn from one release", "synthetic") as is_open:
-            if is_open:
-                with layout.user_errors():
-                    answer_cards.synthetic_section(
-                        first_curve(scene),
-                        scene.facts.name,
-                        scene.budget,
-                        session.current().seed,
-                        "synthetic",
-                        scene.is_own,
-                    )
-    with layout.fold("People needed to see a difference between two groups", "power") as is_open:
-        if is_open:
-            people_needed(scene)
+        _answers(scene, question)
+    layout.folded(
+        "People needed to see a difference between two groups",
+        "power",
+        partial(people_needed, scene),
+    )
     if question is not None:
         st.subheader(words.HOW_OFTEN, anchor=False)
         _how_often(scene, question)
+
+
+def _answers(scene: Scene, question: ShapeQuery | None) -> None:
+    """Show the answers of releases to the question, all answers of one, and synthetic people."""
+    with layout.user_errors():
+        if compares_groups(scene.source):
+            _groups(scene)
+        if session.current().shape_question == settings.NEXT:
+            _next_person(scene)
+        if question is not None:
+            _list([mark.text for mark in scene.asked(asked, question).marks[scene.step]])
+            st.markdown(f":small[{words.ASKING}]")
+    layout.folded(
+        "All answers of one release", "all_answers", lambda: answer_cards.table(first_curve(scene))
+    )
+    layout.folded(
+        "Synthetic people drawn from one release",
+        "synthetic",
+        lambda: answer_cards.synthetic_section(
+            first_curve(scene),
+            scene.facts.name,
+            scene.budget,
+            session.current().seed,
+            "synthetic",
+            scene.is_own,
+        ),
+    )
 
 
 def first_curve(scene: Scene) -> ReleasedCurve:
@@ -279,14 +255,12 @@ def first_curve(scene: Scene) -> ReleasedCurve:
 
 
 def _how_often(scene: Scene, asked: ShapeQuery) -> None:
-    facts, picture = scene.facts, scene.answer
+    facts = scene.facts
     mechanism = session.current().mechanism
-    draws = run.answer(
-        mean_topic.drawn, scene.source, mechanism, picture.budgets, session.current().seed
-    )
+    draws = scene.asked(mean_topic.drawn)
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.step, scene.budget, facts)
-    label, variant = controls.named(mechanism)
+    label, variant = parameters.named(mechanism)
     line = charts.MethodErrors(
         label,
         mechanism.key,
@@ -300,9 +274,11 @@ def _how_often(scene: Scene, asked: ShapeQuery) -> None:
     )
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{words.KEY}]")
-    with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
-        if is_open:
-            layout.table(chart.table, scene.is_own, 220)
+    layout.folded(
+        "Numbers behind this question",
+        "shape_numbers",
+        lambda: layout.table(chart.table, scene.is_own, 220),
+    )
 
 
 # -- how many people two groups need to show a difference at one time ------------------------------
@@ -366,14 +342,14 @@ def _planned_difference(facts: PublicFacts) -> tuple[float, float]:
 
 
 def _state_difference(field: str, value: float | None) -> None:
-    """State a number of the plan; an emptied box returns to the default."""
+    """State a number of the plan."""
     if field == "power_difference" and value == 0:
         raise InputError(
             "The difference must be a number other than 0.",
             field=field,
             hint="State the smallest difference that would matter.",
         )
-    session.change(**{field: None if value is None else settings.checked_number(value, field)})
+    _state(field, value)
 
 
 def _sizes(plan: PowerPlan, facts: PublicFacts) -> list[dict[str, float | int | None]]:

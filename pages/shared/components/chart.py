@@ -10,17 +10,15 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from engine.figures.theme import in_both_themes
-from pages.shared.server.modules import by_name
+from pages.shared.server.modules import by_name, file
 
-_HERE = Path(__file__).parent
 _JS = by_name("chart.js")
-_CSS = (_HERE / "chart.css").read_text("utf-8")
+_CSS = file("chart.css")
 _SAVE = "".join(
     f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '
     f'{kind}" aria-label="Save this picture as {kind}">{kind}</button>'

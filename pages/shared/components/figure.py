@@ -39,10 +39,10 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0, **
     result = _component(
         key=key,
         data=data,
-        on_picked_change=_nothing,
-        on_new_noise_change=_nothing,
-        on_method_change=_nothing,
-        on_theory_change=_nothing,
+        on_picked_change=lambda: None,
+        on_new_noise_change=lambda: None,
+        on_method_change=lambda: None,
+        on_theory_change=lambda: None,
     )
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
     return replace(
@@ -91,7 +91,3 @@ def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
     if isinstance(budget, bool) or budget not in range(n_budgets):
         budget = start.budget
     return Picked(int(budget), view if view in VIEWS else start.view)
-
-
-def _nothing() -> None:
-    """Do nothing: the value is read from the result."""

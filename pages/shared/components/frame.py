@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
 from engine.core.palette import THEMES
+from pages.shared.server.modules import file
 
-_HERE = Path(__file__).parent
 _LOGOS = "img:is([data-testid=stHeaderLogo], [data-testid=stSidebarLogo], [data-testid=stLogo])"
 
 # The place of the logo: the rules of the frame draw it, from one file for each theme.
@@ -24,8 +23,8 @@ def _logo(theme: str) -> str:
 _component = st.components.v2.component(
     "privacy_curves_frame",
     html="<span hidden></span>",
-    css=(_HERE / "frame.css").read_text("utf-8") + "\n".join(map(_logo, THEMES)),
-    js=(_HERE / "frame.js").read_text("utf-8"),
+    css=file("frame.css") + "\n".join(map(_logo, THEMES)),
+    js=file("frame.js"),
     isolate_styles=False,
 )  # its rules style its surroundings
 
@@ -43,7 +42,7 @@ _AROUND = {
 """,
 }
 # Keys press the buttons of a slide without a dialog; a focused element keeps its own keys.
-_SLIDE_KEYS = (_HERE / "slide_keys.js").read_text("utf-8")
+_SLIDE_KEYS = file("slide_keys.js")
 _around = {
     name: st.components.v2.component(
         f"privacy_curves_around_{name}",

@@ -98,9 +98,9 @@ def guess(
     is_revealed = is_shown or bool(step(key, message))
     result = _component(
         key=key,
-        on_step_change=_nothing,
-        on_asked_change=_nothing,
-        on_sent_change=_nothing,
+        on_step_change=lambda: None,
+        on_asked_change=lambda: None,
+        on_sent_change=lambda: None,
         data={
             **message,
             "is_revealed": is_revealed,
@@ -132,7 +132,3 @@ def _step(state: Mapping[str, Any], message: Mapping[str, Any]) -> int | None:
         return None
     at = report.get("step")
     return at if isinstance(at, int) and 0 <= at <= LAST_STEP else None
-
-
-def _nothing() -> None:
-    """Do nothing: the value is read from the result."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import streamlit as st
 
+from pages.shared.server.modules import file
+
 _component = st.components.v2.component(
-    "privacy_curves_kept",
-    html="<span hidden></span>",
-    js=(Path(__file__).parent / "kept.js").read_text("utf-8"),
+    "privacy_curves_kept", html="<span hidden></span>", js=file("kept.js")
 )
 _KEY = "kept_stated"
 
@@ -37,9 +36,7 @@ def keep(stated: Mapping[str, str | bool]) -> None:
 
 
 _seat = st.components.v2.component(
-    "privacy_curves_seat",
-    html="<span hidden></span>",
-    js=(Path(__file__).parent / "seat.js").read_text("utf-8"),
+    "privacy_curves_seat", html="<span hidden></span>", js=file("seat.js")
 )
 _LONGEST = 40  # characters of a name
 

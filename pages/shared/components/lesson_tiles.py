@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from engine.core.palette import THEMES, colour
 from engine.figures import drawn
+from pages.shared.server.modules import file
 
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_tiles",
     html='<div id="tiles"></div>',
-    css=(_HERE / "lesson_tiles.css").read_text("utf-8"),
-    js=(_HERE / "lesson_tiles.js").read_text("utf-8"),
+    css=file("lesson_tiles.css"),
+    js=file("lesson_tiles.js"),
 )
 
 

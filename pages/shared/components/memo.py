@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-_HERE = Path(__file__).parent
+from pages.shared.server.modules import file
+
 _component = st.components.v2.component(
-    "privacy_curves_memo",
-    html=(_HERE / "memo.html").read_text("utf-8"),
-    css=(_HERE / "memo.css").read_text("utf-8"),
-    js=(_HERE / "memo.js").read_text("utf-8"),
+    "privacy_curves_memo", html=file("memo.html"), css=file("memo.css"), js=file("memo.js")
 )
 
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from engine.language.numbers import unbroken
+from pages.shared.server.modules import file
 
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
-    "privacy_curves_said",
-    html='<div id="said"></div>',
-    css=(_HERE / "said.css").read_text("utf-8"),
-    js=(_HERE / "said.js").read_text("utf-8"),
+    "privacy_curves_said", html='<div id="said"></div>', css=file("said.css"), js=file("said.js")
 )
 
 _SIGNS = {ord("■"): ":blue[■]", ord("●"): ":gray[●]", ord("○"): ":gray[○]"}  # dot colours

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import streamlit as st
 
-_HERE = Path(__file__).parent
+from pages.shared.server.modules import file
+
 _component = st.components.v2.component(
     "privacy_curves_slider",
     html='<div class="rail"><input type="range" min="0" step="1"><strong aria-hidden="true">'
     "</strong></div>",
-    css=(_HERE / "slider.css").read_text("utf-8"),
-    js=(_HERE / "slider.js").read_text("utf-8"),
+    css=file("slider.css"),
+    js=file("slider.js"),
 )
 
 

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from engine.language.odds_words import BY_BUDGET_ALONE, WHY_ALONE
-from pages.shared.server.modules import by_name
+from pages.shared.server.modules import by_name, file
 
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_strip",
     # Only screen readers need this heading above the cards of every page.
     html='<h2 class="heard">At these settings</h2>'
     '<div id="strip" role="toolbar" aria-label="What is protected" '
     'data-keys="Left and right move along."></div>',
-    css=(_HERE / "strip.css").read_text("utf-8"),
+    css=file("strip.css"),
     js=by_name("strip.js"),
 )
 

@@ -31,9 +31,8 @@ def show(
     command line, and `scope` names numbers of the page absent from the code. `write` also gets the
     reading of the visitor's own file.
     """
-    with layout.fold("Code for this view", f"{page}_code") as is_open:
-        if not is_open:
-            return
+
+    def draw() -> None:
         file = own_file(task)
         if task and session.uploaded(task) and file is None:
             st.markdown(
@@ -43,13 +42,14 @@ def show(
         else:
             _drawn(page, write(question(), file), file, note, scope)
 
+    layout.folded("Code for this view", f"{page}_code", draw)
+
 
 def own_file(task: str) -> OwnFile | None:
     """Return the reading of the file on screen; None without one."""
     if not task or not session.uploaded(task):
         return None
-    file: OwnFile | None = st.session_state.get(_key(task))
-    return file
+    return st.session_state.get(_key(task))
 
 
 def remember(task: str, name: str, reading: Reading | None) -> None:

@@ -8,26 +8,24 @@ widget.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
-from engine.core.registry import Parameter, Registry
+from engine.core.registry import Registry
 from engine.core.tasks import TASKS, DataType
 from engine.language import glossary, typed
-from engine.language.numbers import whole
-from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms import mechanisms
 from engine.sources import sources
 from pages.shared import components
 from pages.shared.state import session, settings
-from pages.shared.state.lab_tasks import LAB_TASKS
 
 Option = TypeVar("Option")
 PRIVACY_BUDGET = "Privacy budget ε (smaller = more private)"
-_DEFAULT = "default"
 _DIGITS = 9  # digits of a number in a field
 
 
@@ -168,8 +166,7 @@ def look(
 def show_problem(key: str) -> None:
     """Show the message of the last refused change, under its own control."""
     where, problem = _refused()
-    if where == key and problem is not None:
-        st.error(message(problem), icon=":material/error:")
+    show_refusal(problem if where == key else None)
 
 
 def is_refused() -> bool:
@@ -180,14 +177,42 @@ def is_refused() -> bool:
 
 def _refused() -> tuple[str, InputError | None]:
     """Return the control whose value was refused last, and the reason."""
-    refused: tuple[str, InputError | None] = st.session_state.get("problem", ("", None))
-    return refused
+    return st.session_state.get("problem", ("", None))
 
 
 def message(problem: InputError) -> str:
     """Write the fault in bold, then its remedy; text of the visitor cannot become markup."""
     escaped = [part.translate(_MARKUP) for part in (problem.message, problem.hint)]
     return f"**{escaped[0]}** {escaped[1]}".strip()
+
+
+@contextmanager
+def refusals(icon: str = ":material/error:") -> Iterator[None]:
+    """Show a refusal in a red box, in place of what is left of the block."""
+    try:
+        yield
+    except InputError as problem:
+        show_refusal(problem, icon)
+
+
+def show_refusal(problem: InputError | None, icon: str = ":material/error:") -> None:
+    """Show a refusal in a red box, if there is one."""
+    if problem is not None:
+        st.error(message(problem), icon=icon)
+
+
+@contextmanager
+def kept(key: str) -> Iterator[None]:
+    """Keep a refusal in the session, for `show_kept` where the next run of the page draws it."""
+    try:
+        yield
+    except InputError as problem:
+        st.session_state[key] = problem
+
+
+def show_kept(key: str) -> None:
+    """Show a kept refusal once."""
+    show_refusal(st.session_state.pop(key, None))
 
 
 _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
@@ -206,8 +231,8 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
 
     `key` distinguishes two of them on screen at once; `more` are options of the widget.
     """
-    presets, noun = _presets(sources, task), _noun(task)
-    mine = f"Your {noun.lower()}"
+    presets, kind = _presets(sources, task), noun(task)
+    mine = f"Your {kind.lower()}"
     labels = [
         *(label for label, _, _ in presets),
         *([mine] if session.upload_of(task) is not None else []),
@@ -224,17 +249,17 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
 
     bound(
         st.selectbox,
-        noun,
+        kind,
         current,
         write,
         key or _key("source", task),
         options=labels,
-        help=f"Where the {noun.lower()} come from: simulation, public data, or your file.",
+        help=f"Where the {kind.lower()} come from: simulation, public data, or your file.",
         **more,
     )
 
 
-def _noun(task: str) -> str:
+def noun(task: str) -> str:
     """Name the data above a choice of them."""
     return {DataType.RECORDS: "Records", DataType.EVENTS: "People"}.get(TASKS[task].data, "Curves")
 
@@ -330,229 +355,3 @@ def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]
         for cls in shelf.for_task(task)
         for label, parameters in cls.presets_for(task)
     ]
-
-
-def preset_of(member: Any) -> Any:
-    """Return the preset that a source or mechanism started from."""
-    return type(member)(**member.nearest_preset()[1])
-
-
-# -- parameters -----------------------------------------------------------------------------
-
-
-# Parameters of curves that a table of sites replaces.
-SIZES_OF_TABLE = (
-    "n_curves",
-    "n_observations_per_curve",
-    "more_observations",
-    "n_servers",
-    "site_sizes",
-    "site_readings",
-    "n_visits",
-)
-
-
-def parameter_form(
-    member: Any,
-    prefix: str,
-    write: Callable[[Any], None],
-    leave_out: Sequence[str] = (),
-    n_columns: int = 3,
-) -> None:
-    """Draw one widget for each parameter that a source or mechanism declares."""
-    columns = st.columns(n_columns)
-    parameters = [p for p in member.relevant_parameters() if p.name not in leave_out]
-    for k, parameter in enumerate(parameters):
-        with columns[k % n_columns]:
-            _parameter_widget(member, parameter, prefix, write)
-
-
-def _parameter_widget(
-    member: Any, parameter: Parameter, prefix: str, write: Callable[[Any], None]
-) -> None:
-    def set_to(value: Any) -> None:
-        write(with_value(member, parameter.name, value))
-
-    symbol = f" ({parameter.symbol})" if parameter.symbol else ""
-    label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
-    value = getattr(member, parameter.name)
-    if parameter.choices:
-        options = list(parameter.choices)
-        if parameter.optional:
-            options.insert(0, _DEFAULT)
-        bound(
-            st.selectbox,
-            label,
-            value or _DEFAULT,
-            lambda chosen: set_to(None if chosen == _DEFAULT else chosen),
-            key,
-            options=options,
-            help=parameter.help,
-            format_func=_in_words,
-        )
-    elif parameter.kind is bool:
-        bound(st.toggle, label, value, set_to, key, help=parameter.help)
-    elif parameter.kind is str:
-        bound(
-            st.text_input,
-            label,
-            value or "",
-            lambda text: set_to(text.strip() or None),
-            key,
-            help=parameter.help,
-            placeholder=_DEFAULT,
-            max_chars=settings.LONGEST_TEXT,
-        )
-    else:
-        number(
-            label,
-            value,
-            set_to,
-            key,
-            parameter.kind is int,
-            parameter.optional,
-            help=parameter.help,
-            placeholder=_DEFAULT if parameter.optional else "",
-        )
-
-
-def with_value(member: Any, name: str, value: Any) -> Any:
-    """Return the member with one parameter changed; defaults that depend on it follow."""
-    return type(member)(**{**member.changed(), name: value})
-
-
-def changed_chips(member: Any, leave_out: Sequence[str] = ()) -> list[str]:
-    """Write `Basis functions 8 (default 12)` for every value that differs from its preset.
-
-    `leave_out` are symbols of parameters that something else decides.
-    """
-    preset = preset_of(member).values()
-    return [
-        f"{p.label} {_in_words(getattr(member, p.name))} (default {_in_words(preset[p.name])})"
-        for p in member.relevant_parameters()
-        if getattr(member, p.name) != preset[p.name] and p.symbol not in leave_out
-    ]
-
-
-def _in_words(value: Any) -> str:
-    if value == "":
-        return "none"
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return whole(value)
-    if value == "usual":  # a rule's key in links
-        return _DEFAULT
-    return "from the sizes" if value is None else str(value).replace("_", " ")
-
-
-_OF_TABLE = ("n", "m", "S")  # symbols of sizes that a table of sites replaces
-
-
-def all_changed(task: str = settings.TASK) -> list[str]:
-    """Write all differences from the default settings of a task, in words."""
-    current = session.current()
-    has_table = current.has_table(task) and not session.uploaded(task)
-    out = (
-        []
-        if session.uploaded(task)
-        else changed_chips(current.source_of(task), _OF_TABLE if has_table else ())
-    )
-    if has_table:
-        n = len(current.sites)
-        out.append(f"Table of {n} site{'s' * (n != 1)}")
-    out += changed_chips(current.mechanism_of(task))
-    if current.delta is not None:
-        out.append(f"δ {current.delta:g} (default by n)")
-    if current.seed != settings.FRONT_PAGE.seed:
-        out.append(f"Seed {current.seed}")
-    if current.epsilon_limit is not None:
-        out.append(f"Rule of your own: ε at most {current.epsilon_limit:g}")
-    if current.group_size > 1:
-        out.append(f"Attacker’s accuracy for {current.group_size} together (default 1)")
-    if current.population is not None and not session.uploaded(task):
-        out.append(f"Secret sample of {current.population:,}, as declared")
-    return out
-
-
-def more_options(
-    task: str = settings.TASK,
-    epsilon: bool = True,
-    delta: bool = True,
-    columns: int = 1,
-    leave_out: Sequence[str] = (),
-) -> None:
-    """Draw every parameter of the curves and the method, δ and the seed.
-
-    `epsilon` and `delta` are true if the page has one budget, asked for here; `columns` is the
-    number side by side; `leave_out` are parameters of the curves chosen elsewhere.
-    """
-    current, source = session.current(), session.source(task)
-    mechanism = current.mechanism_of(task)
-    if not session.uploaded(task):
-        st.subheader(_noun(task), anchor=False)
-        recipe = current.source_of(task)
-        if current.has_table(task):
-            st.markdown(":small[Sizes are those of the table of sites on *Decide*.]")
-            leave_out = (*leave_out, *SIZES_OF_TABLE)
-        parameter_form(
-            recipe,
-            f"c_{recipe.key}",
-            lambda member: session.change_source(task, member),
-            leave_out=("mean", *leave_out),
-            n_columns=columns,
-        )
-    if task in LAB_TASKS:  # otherwise the method is not chosen
-        st.subheader("Method", anchor=False)
-        parameter_form(
-            mechanism,
-            f"m_{mechanism.key}",
-            lambda member: session.change_mechanism(task, member),
-            n_columns=columns,
-        )
-    st.subheader("Privacy budget and seed", anchor=False)
-    cells = st.columns(columns)
-    if epsilon:
-        with cells[0]:
-            number(
-                PRIVACY_BUDGET,
-                current.epsilon,
-                session.set_epsilon,
-                "epsilon",
-                help=glossary.explain("privacy budget", "Any value in the slider’s range."),
-            )
-    if delta:
-        with cells[epsilon % columns]:
-            number(
-                "Slack of the guarantee (δ)",
-                current.delta_on(source).value,
-                lambda chosen: session.set_delta(chosen, task),
-                "delta",
-                is_optional=True,
-                n_digits=2,
-                help=glossary.explain(
-                    "δ",
-                    "With δ = 1/n a mechanism may publish one whole curve. Some methods "
-                    "allow δ = 0.",
-                ),
-            )
-    with cells[(epsilon + delta) % columns]:
-        number(
-            "Seed",
-            current.seed,
-            session.set_seed,
-            "seed",
-            is_whole=True,
-            help=glossary.explain("seed"),
-        )
-
-
-def named(mechanism: Mechanism) -> tuple[str, int]:
-    """Return a method's name on screen, and the position of its named setting."""
-    label = mechanism.nearest_preset()[0]
-    return label, variant(mechanism, label)
-
-
-def variant(mechanism: Mechanism, label: str) -> int:
-    """Return the index of a method's named settings."""
-    return [name for name, _ in mechanism.offered()].index(label)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -57,18 +59,19 @@ OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
 def show() -> None:
     """Show the fold, if the page has words to explain."""
     terms = _on_screen()
-    if not terms:
-        return
-    with layout.fold("Glossary", "words") as is_open:
-        if is_open:
-            formulas = st.toggle("With formulas", key="words_formulas")
-            st.markdown("\n\n".join(entry(glossary.find(name), formulas) for name in terms))
-            st.page_link(
-                _LEARN,
-                label="Full glossary in the guide",
-                icon=":material/menu_book:",
-                query_params={"s": "learn-guide~chapter-glossary"},
-            )
+    if terms:
+        layout.folded("Glossary", "words", partial(_explained, terms))
+
+
+def _explained(terms: Sequence[str]) -> None:
+    formulas = st.toggle("With formulas", key="words_formulas")
+    st.markdown("\n\n".join(entry(glossary.find(name), formulas) for name in terms))
+    st.page_link(
+        _LEARN,
+        label="Full glossary in the guide",
+        icon=":material/menu_book:",
+        query_params={"s": "learn-guide~chapter-glossary"},
+    )
 
 
 def _on_screen() -> tuple[str, ...]:

@@ -97,8 +97,7 @@ def pending(data: str, height: int = 0) -> Callable[[], DeltaGenerator]:
 
 def _drawn() -> dict[str, str]:
     """Return the data that each page was last drawn with."""
-    drawn: dict[str, str] = st.session_state.setdefault("drawn_pages", {})
-    return drawn
+    return st.session_state.setdefault("drawn_pages", {})
 
 
 def _page() -> str:
@@ -122,6 +121,26 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
     finally:
         drawn[page] = data
         slot.empty()
+
+
+@contextmanager
+def card(title: str, help: str | None = None) -> Iterator[None]:
+    """Draw a box with a heading around what follows."""
+    with st.container(border=True):
+        st.subheader(title, anchor=False, help=help)
+        yield
+
+
+def small(text: str, **options: Any) -> None:
+    """Write small print; nothing for an empty text."""
+    if text:
+        st.markdown(f":small[{text}]", **options)
+
+
+def note(text: str) -> None:
+    """Show a note in a box; nothing for an empty text."""
+    if text:
+        st.info(text, icon=":material/info:")
 
 
 def prose(text: str) -> None:
@@ -157,19 +176,12 @@ def chips(changed: Sequence[str]) -> None:
         st.button("Reset", icon=":material/undo:", type="tertiary", on_click=reset, key="reset")
 
 
-@contextmanager
-def fold(label: str, key: str) -> Iterator[bool]:
-    """Draw a fold, kept by links; yield True if it is open, so that a closed one costs nothing."""
+def folded(label: str, key: str, draw: Callable[[], object]) -> None:
+    """Draw a fold, kept by links, whose content is drawn only while it is open."""
     box = st.expander(label, on_change=session.change, key=f"fold_{key}")
     session.note_fold(key, bool(box.open))
-    with box, user_errors():
-        yield bool(box.open)
-
-
-def folded(label: str, key: str, draw: Callable[[], object]) -> None:
-    """Draw a fold whose content is drawn only while it is open."""
-    with fold(label, key) as is_open:
-        if is_open:
+    if box.open:
+        with box, user_errors():
             draw()
 
 
@@ -216,7 +228,7 @@ def _heading(name: str) -> str:
 
 def reset() -> None:
     """Return to the default settings of the same curves and methods."""
-    from pages.shared.frame.controls import preset_of
+    from pages.shared.frame.parameters import preset_of
 
     current, default = session.current(), settings.FRONT_PAGE
     studies = {

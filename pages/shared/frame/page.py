@@ -19,7 +19,6 @@ from typing import Any, ClassVar, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
@@ -28,15 +27,16 @@ from engine.language.grammar import capital
 from engine.mechanisms import Mechanism
 from engine.mechanisms.study import Study
 from engine.privacy.failure import Delta
-from engine.questions import Question
+from engine.questions import Question, ask
 from engine.sources import Source
+from engine.sources.twin import Twin
 from engine.topics.brief import Brief
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.drawer import Detail
-from pages.shared.state import session, settings, waiting
+from pages.shared.state import run, session, settings, waiting
 from pages.shared.uploads import panel
 
 
@@ -69,6 +69,10 @@ class View:
         """Return the data of a task: on screen the visitor's own, if they are shown."""
         return session.source(task) if self.is_on_screen else self.settings.studied(task)
 
+    def twin_of(self, real: Source) -> Twin:
+        """Return the twin of real data: on screen with sizes and spread as last chosen."""
+        return session.twin_of(real) if self.is_on_screen else Twin.of(real.facts, real.sizes)
+
     def brief(self) -> Brief:
         """Return the facts by which a pin compares the view with others."""
         raise NotImplementedError
@@ -92,6 +96,7 @@ class View:
         phone: int | None = None,
         picked: Callable[[float], None] | None = None,
         budgets: Sequence[Budget] = (),
+        below: str = "",
     ) -> None:
         """Draw a chart, and keep it for the table of its numbers.
 
@@ -105,11 +110,14 @@ class View:
             Hears the place along the horizontal axis that was clicked.
         budgets : sequence of Budget
             Of all releases in it, where they are more than those of `question`.
+        below : str
+            Small print under the chart, such as what its lines mean; "" for none.
         """
         self.charts[title] = chart
         layout.draw(
             chart, f"{self.chart_prefix}{key}", height, phone, picked, title, self.foot(budgets)
         )
+        layout.small(below)
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
         """Return the line below a saved picture; "" if none may leave the page.
@@ -174,6 +182,7 @@ class ReleaseView(View):
     tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
     error_awaited: str = ""  # words for the strip in place of an error that is being simulated
     has_numbers_in_strip: ClassVar[bool] = True  # odds and error
+    asks: ClassVar[Callable[..., Any]]  # the function of the engine that `question` asks
 
     @property
     def is_own(self) -> bool:
@@ -210,9 +219,12 @@ class ReleaseView(View):
         )
 
     @property
-    def arguments(self) -> tuple[Any, Any, Budget, int]:
+    def arguments(self) -> tuple[Any, ...]:
         """The study as questions ask for it: source, mechanism, budget and seed."""
         return self.source, self.mechanism, self.budget, self.settings.seed
+
+    def question(self) -> Question:
+        return ask(type(self).asks, *self.arguments)
 
     @property
     def finding(self) -> str:
@@ -318,6 +330,24 @@ class ReleaseView(View):
         )
 
 
+class AnsweredView(ReleaseView):
+    """A release whose data, method and answer are those of its task."""
+
+    answer: Any
+
+    def __init__(self, chosen: settings.Settings | None = None) -> None:
+        super().__init__(chosen)
+        self.source = self.source_of(self.task)
+        self.mechanism = self.settings.mechanism_of(self.task)
+        self.budget = self.settings.budget_on(self.source, self.mechanism)
+        self.answer = run.answer(type(self).asks, *self.arguments)
+        self.facts, self.sizes = self.answer.facts, self.source.sizes
+        self.spends, self.tuning = self.answer.spends, self.answer.tuning
+
+    def brief(self) -> Brief:
+        return self.brief_with(self.answer.error, self.answer.within, self.facts.value_unit)
+
+
 V = TypeVar("V")
 AnyView = TypeVar("AnyView", bound=View)
 Card = Callable[[V], None]
@@ -356,12 +386,9 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
     `height` is that of the first picture in pixels, gray until the page was drawn once; `data`
     names its data if no picture of others may stay meanwhile.
     """
-    with layout.loading(height, data):
-        try:
-            return make()
-        except InputError as problem:
-            st.error(controls.message(problem), icon=":material/block:")
-            return None
+    with layout.loading(height, data), controls.refusals(":material/block:"):
+        return make()
+    return None
 
 
 def messages() -> DeltaGenerator:

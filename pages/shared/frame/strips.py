@@ -13,7 +13,6 @@ from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language import error_words, odds_words, tags
 from engine.language.grammar import capital, escape
 from engine.mechanisms import Mechanism
-from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.topics.asking import odds_of_method
@@ -80,31 +79,15 @@ def fixed(
     highest: float = 0.0,
     pins_here: bool = True,
     stated: Delta | None = None,
-    protected: tuple[str, str] | None = None,
-    n_curves: int | None = None,
-    is_forecast: bool = False,
-    data: tuple[str, str] | None = None,
+    **more: Any,
 ) -> None:
     """Draw the same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is the unit of protection, and `protected` replaces its default words and tooltip;
-    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated`,
-    `n_curves` and `data` as in `by_step`; `is_forecast` as in `pieces.strip`.
+    `unit` is the unit of protection, `highest` is the largest ε, from 4 on called weak, `pins_here`
+    as in `pinnable`; `stated` and `more` as in `by_step`.
     """
     budgeted = components.Budgeted(budget, odds, error, highest >= odds_words.WEAK_FROM)
-    by_step(
-        facts,
-        [budgeted],
-        0,
-        key,
-        unit,
-        pins_here,
-        stated,
-        protected=protected,
-        n_curves=n_curves,
-        is_forecast=is_forecast,
-        data=data,
-    )
+    by_step(facts, [budgeted], 0, key, unit, pins_here, stated, **more)
 
 
 def by_step(
@@ -122,9 +105,10 @@ def by_step(
 ) -> None:
     """Draw the same with the words of every step of a slider, or of one budget.
 
-    `at` is the present step; `stated` is δ, named if it is large;
-    `n_curves` is their number if it differs from that of the data on screen; `data` are words and
-    tooltip about data that are not on screen; the others as in `fixed`.
+    `at` is the present step; `stated` is δ, named if it is large; `protected` replaces the unit's
+    default words and tooltip; `n_curves` is their number if it differs from that of the data on
+    screen; `data` are words and tooltip about data that are not on screen; `is_forecast` as in
+    `pieces.strip`; the others as in `fixed`.
     """
     chips = fact_chips(facts, protected or tags.unit_tag(facts, unit), n_curves)
     if data is not None:
@@ -184,11 +168,6 @@ def delta_chips(stated: Delta) -> list[components.Chip]:
         if tag
         else []
     )
-
-
-def by_budget_alone(budget: Budget) -> str:
-    """Return the odds that a budget allows, whatever the noise; for pages without a method."""
-    return odds_words.odds_alone(risk.odds(None, budget))
 
 
 def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from pages.shared.frame.controls import message
-from pages.shared.frame.layout import user_errors
+from pages.shared.frame.layout import small, user_errors
 from pages.shared.server.computing import uses_workers
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run as results
@@ -40,8 +40,7 @@ def afterwards(words: str, compute: Callable[[], object]) -> None:
 
     def wait() -> None:
         nonlocal has_begun
-        if words:
-            st.markdown(f":small[{words}]")
+        small(words)
         if has_begun:
             with user_errors():  # a busy server is asked again
                 compute()
@@ -158,14 +157,12 @@ def warm_up() -> None:
 
 def visitor() -> str:
     """Return a meaningless name for this browser session."""
-    name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
-    return name
+    return st.session_state.setdefault("visitor", uuid.uuid4().hex)
 
 
 def _left() -> dict[str, Job]:
     """Return jobs that this visitor stopped while others went on watching."""
-    jobs_left: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
-    return jobs_left
+    return st.session_state.setdefault("left_jobs", {})
 
 
 def progress(

@@ -48,7 +48,7 @@ def base_path() -> str:
 
 def place(scope: Scope) -> str | None:
     """Return the path of a request below the base path; None outside it."""
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
     below = path.removeprefix(base_path())
     return below if path == base_path() + below and below[:1] in ("", "/") else None
 

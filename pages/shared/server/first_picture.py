@@ -23,24 +23,22 @@ import streamlit
 from engine.core.packed import pack, unpack
 from engine.core.palette import THEMES, page_variables
 from engine.figures.live import figure_script, part
+from pages.shared.server.modules import file
 
 _PAGES = Path(__file__).parents[2]
-_COMPONENTS = _PAGES / "shared" / "components"
 STORED = _PAGES.parent / "data" / "first_picture.packed.gz"
 STORED_VIEWS = _PAGES.parent / "data" / "first_views.packed.gz"
 
 
 def stored() -> dict[str, Any]:
     """Return the message of the figure when it was last written to `data`."""
-    sent: dict[str, Any] = unpack(STORED.read_bytes())
-    return sent
+    return unpack(STORED.read_bytes())
 
 
 @cache
 def stored_views() -> dict[str, Any]:
     """Return the further views of that figure, by their names."""
-    sent: dict[str, Any] = unpack(STORED_VIEWS.read_bytes())
-    return sent
+    return unpack(STORED_VIEWS.read_bytes())
 
 
 def store(sent: Mapping[str, Any]) -> None:
@@ -60,8 +58,7 @@ def script(sent: Mapping[str, Any]) -> bytes:
         "tag": sent["curves"]["tag"],
         "packed": base64.b64encode(pack(sent)).decode(),
         "html": part("figure.html"),
-        "css": (_COMPONENTS / "first.css").read_text("utf-8")
-        + part("figure.css").replace(":host { display: block }", ""),
+        "css": file("first.css") + part("figure.css").replace(":host { display: block }", ""),
         "font": _font(),
         **{theme: page_variables(theme, '"Source Sans", sans-serif') for theme in THEMES},
     }
@@ -70,7 +67,7 @@ def script(sent: Mapping[str, Any]) -> bytes:
             figure_script(),
             part("unpack.js"),
             f"const FIRST = {json.dumps(parts)};",
-            (_COMPONENTS / "first.js").read_text("utf-8"),
+            file("first.js"),
         ]
     ).encode()
 

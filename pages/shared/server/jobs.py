@@ -233,17 +233,10 @@ class Jobs:
     paused : int
         Further jobs that have begun and pause while shorter ones run. Each keeps its memory. They
         run if the system cannot pause a process.
-    niceness : int
-        Scheduling priority of workers below other processes of the machine.
     """
 
     def __init__(
-        self,
-        slots: int = 2,
-        waiting: int = 8,
-        minutes: float = 30.0,
-        paused: int = 0,
-        niceness: int = _NICENESS,
+        self, slots: int = 2, waiting: int = 8, minutes: float = 30.0, paused: int = 0
     ) -> None:
         self.slots, self.minutes = slots, minutes
         self._places, self._most_live = slots + paused, slots + paused + waiting
@@ -251,7 +244,7 @@ class Jobs:
         self._waiting: list[Job] = []
         self._running: list[Job] = []
         self._threads: list[threading.Thread] = []
-        self._niceness, self._idle = niceness, list[Worker]()
+        self._idle = list[Worker]()
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # something waits, or a slot is free
         self._closed = False
@@ -356,7 +349,7 @@ class Jobs:
     def _open(self) -> None:
         # Registered first: multiprocessing's exit would end workers, which slots then replace.
         atexit.register(self.close)
-        self._idle = [Worker(_answer, self._niceness, _MODULES) for _ in range(self._places)]
+        self._idle = [Worker(_answer, _NICENESS, _MODULES) for _ in range(self._places)]
         self._threads = [
             threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
             for k in range(self._places)

@@ -28,10 +28,11 @@ from engine.topics.planning.answer import DIALS
 from engine.topics.rates.answer import PRESETS
 from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
-from pages.shared.state import settings, site_table
+from pages.shared.state import allowed, settings, site_table, sweep_choice
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
 from pages.shared.state.link_words import of_today, word_of
 from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
+from pages.shared.state.sweep_choice import SweepChoice
 
 _LONGEST = 4000  # longest readable address, in characters
 _RATE = "r"  # the letter of the rate
@@ -44,7 +45,7 @@ def encode(wanted: Settings) -> str:
         [
             *_plugged_words(wanted),
             *_single_words(wanted),
-            *settings.sweep_words(wanted.sweep),
+            *sweep_choice.words(wanted.sweep),
             *(f"look.{key}-{option}" for key, option in wanted.looks),
         ]
     )
@@ -277,19 +278,19 @@ def _network_word(network: Network) -> str:
     return "_".join(f"{g.sites}x{g.readings}x{_plain(g.epsilon)}" for g in network.groups)
 
 
-def _shape_number(name: str, text: str) -> float:
-    return settings.checked_number(float(text), name)
+def _number(name: str, text: str) -> float:
+    return allowed.number(float(text), name)
 
 
 _NUMBER = {
-    name: Word(partial(_shape_number, name))
+    name: Word(partial(_number, name))
     for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)
 }
 _WORDS = {
-    "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
-    "second_epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
+    "epsilon": Word(lambda text: allowed.epsilon(float(text))),
+    "second_epsilon": Word(lambda text: allowed.epsilon(float(text))),
     "delta": Word(lambda text: Budget(1.0, float(text)).delta),
-    "seed": Word(lambda text: settings.checked_seed(int(text))),
+    "seed": Word(lambda text: allowed.seed(int(text))),
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
     "explore_view": Word(
         lambda text: _one_of("explore_view", "look" if text in _EARLIER_VIEWS else text)
@@ -297,32 +298,32 @@ _WORDS = {
     "publish_step": Word(
         lambda text: _one_of("publish_step", "data" if text in _EARLIER_STEPS else text)
     ),
-    "target_distance": Word(lambda text: settings.checked_target(float(text))),
-    "typical_error": Word(lambda text: settings.checked_target(float(text))),
-    "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
-    "percentile_target": Word(lambda text: settings.checked_target(float(text))),
-    "attacker_accuracy": Word(lambda text: settings.checked_risk(float(text))),
-    "epsilon_limit": Word(lambda text: settings.checked_rule(float(text))),
+    "target_distance": Word(lambda text: allowed.target(float(text))),
+    "typical_error": Word(lambda text: allowed.target(float(text))),
+    "planned_percentile": Word(lambda text: allowed.percentile(float(text))),
+    "percentile_target": Word(lambda text: allowed.target(float(text))),
+    "attacker_accuracy": Word(lambda text: allowed.risk(float(text))),
+    "epsilon_limit": Word(lambda text: allowed.rule(float(text))),
     "budget_split": Word(budget_split.of_word, budget_split.word),
-    "evaluation_point": Word(lambda text: settings.checked_point(float(text))),
-    "group_size": Word(lambda text: settings.checked_group(int(text))),
-    "periods": Word(lambda text: settings.checked_periods(int(text))),
-    "stays": Word(lambda text: settings.checked_periods(int(text))),
-    "population": Word(lambda text: settings.checked_population(int(text))),
+    "evaluation_point": Word(lambda text: allowed.point(float(text))),
+    "group_size": Word(lambda text: allowed.group(int(text))),
+    "periods": Word(lambda text: allowed.periods(int(text))),
+    "stays": Word(lambda text: allowed.periods(int(text))),
+    "population": Word(lambda text: allowed.population(int(text))),
     **_NUMBER,
     "further_lines": Word(
         lambda text: tuple(line for line in settings.LINES if line in text.split(".")),
         lambda lines: ".".join(lines) or "nothing",
     ),
-    "compared_methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
+    "compared_methods": Word(lambda text: allowed.methods(text.split(".")), ".".join),
     "compared_budgets": Word(
-        lambda text: settings.checked_budgets([float(part) for part in text.split("_")]),
+        lambda text: allowed.budgets([float(part) for part in text.split("_")]),
         lambda budgets: "_".join(map(_plain, budgets)),
     ),
     "network": Word(_network, _network_word),
     "sites": Word(site_table.rows_of_word, site_table.word),
     "class_code": Word(classroom.checked_code),
-    "open_folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join),
+    "open_folds": Word(lambda text: allowed.folds(text.split(".")), ".".join),
 }
 _SETTING_OF = {word_of(name): name for name in _WORDS}
 
@@ -347,7 +348,7 @@ def _with(current: Settings, name: str, text: str) -> Settings:
     return replace(current, **{field: _WORDS[field].read(text)})
 
 
-def _swept(choice: settings.SweepChoice, name: str, text: str) -> settings.SweepChoice:
+def _swept(choice: SweepChoice, name: str, text: str) -> SweepChoice:
     if name == "task" and text not in LAB_TASKS:
         raise ValueError(text)
-    return settings.with_sweep_word(choice, name, text)
+    return sweep_choice.with_word(choice, name, text)

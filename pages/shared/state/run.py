@@ -9,15 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import (
-    Callable,
-    Generator,
-    Hashable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
@@ -83,8 +75,7 @@ class Store:
     def get(self, key: str, compute: Callable[[], A]) -> A:
         """Return a result as it was kept, or compute it now."""
         with suppress(KeyError):
-            result: A = self[key]
-            return result
+            return self[key]
         result = self[key] = compute()
         return result
 
@@ -157,8 +148,7 @@ def answer(function: Callable[[*Ts], Any], *arguments: *Ts, steps: int = 0) -> A
 def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts) -> list[A]:
     """Return all parts that a generator of the engine yields; kept and computed as by `answer`."""
     call = (function, *arguments)
-    result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call)
-    return result
+    return _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call)
 
 
 def _result(
@@ -184,8 +174,7 @@ def knows(function: Callable[[*Ts], Any], *arguments: *Ts) -> bool:
 
 def kept(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
     """Return an answer that needs no waiting; a `KeyError` if there is none."""
-    result: A = _store_of(arguments)[_key(function, arguments)]
-    return result
+    return _store_of(arguments)[_key(function, arguments)]
 
 
 def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
@@ -198,9 +187,7 @@ def _store_of(
     """Return the server's store for recipes, or the session's for own data and their twins."""
     if not _is_personal(arguments):
         return shared
-    state: MutableMapping[Any, Any] = st.session_state
-    store: Store = state.setdefault(key, Store(limit, uuid.uuid4().hex))
-    return store
+    return st.session_state.setdefault(key, Store(limit, uuid.uuid4().hex))
 
 
 def _is_personal(value: Any) -> bool:
@@ -222,8 +209,7 @@ def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
     beside = _MADE_OF_RESULT.setdefault(owner, {})
     if name not in beside:
         beside[name] = make()
-    result: A = beside[name]
-    return result
+    return beside[name]
 
 
 # -- answers that are put together of others ------------------------------------------------------
@@ -259,8 +245,7 @@ def _store_of_sites(arguments: Any) -> Store:
 
 def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
     """Answer one of the many questions that a table of sites needs."""
-    result: A = _result(_store_of_sites(arguments), _key(function, arguments), function, arguments)
-    return result
+    return _result(_store_of_sites(arguments), _key(function, arguments), function, arguments)
 
 
 def federation(

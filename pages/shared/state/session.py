@@ -19,16 +19,8 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
-from pages.shared.state import links, pins
-from pages.shared.state.settings import (
-    MAX_FOLDS,
-    TASK,
-    Settings,
-    checked_epsilon,
-    checked_seed,
-    steps_of,
-    with_look,
-)
+from pages.shared.state import allowed, links, pins
+from pages.shared.state.settings import MAX_FOLDS, TASK, Settings, steps_of, with_look
 
 if TYPE_CHECKING:
     from engine.uploads.curves import Upload
@@ -243,7 +235,7 @@ def set_epsilon(epsilon: float | None) -> None:
     """Choose any ε; the slider gets a step there and moves to it."""
     if epsilon is None:
         raise InputError("ε is needed.", field="epsilon")
-    change(epsilon=checked_epsilon(epsilon))
+    change(epsilon=allowed.epsilon(epsilon))
     st.session_state.own_epsilon = epsilon
     st.session_state.rev += 1
 
@@ -282,7 +274,7 @@ def set_delta(delta: float | None, task: str = TASK) -> None:
 
 
 def set_seed(seed: int | None) -> None:
-    change(seed=checked_seed(0 if seed is None else seed))
+    change(seed=allowed.seed(0 if seed is None else seed))
 
 
 # -- curves and methods ---------------------------------------------------------------------

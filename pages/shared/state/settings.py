@@ -1,118 +1,31 @@
-"""Choices of a visitor: one record of everything on screen, and the allowed values of each.
+"""Choices of a visitor: one record of everything on screen.
 
 `pages.shared.state.links` writes it into links, `pages.shared.state.session` keeps the one on
-screen.
+screen, and `pages.shared.state.allowed` has the values that each may take.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import COUNTED, MEAN_FUNCTION, PUBLISHED, SUMMARIES, TASKS, Task
-from engine.language.numbers import exactly
+from engine.core.types import Budget
 from engine.mechanisms import Mechanism, mechanisms
-from engine.privacy.amplification import MAX_PEOPLE
 from engine.privacy.failure import Delta, delta_rule
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
 from engine.topics.decision.answer import sized
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
-from engine.topics.planning.periods import MAX_PERIODS
 from engine.topics.regression.answer import NETWORKS, Network
 from engine.topics.sites.site_table import SiteRow
-from engine.topics.sweeps.answer import EPSILON, MAX_VALUES
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
-
-# -- what a visitor wants to sweep, as a setting and as words of the address -----------------------
-
-
-MAX_REPEATS = 1000
-_LONGEST_PATH = 60
-
-
-@dataclass(frozen=True)
-class SweepChoice:
-    """One or two axes of a task's curves and method; no values means the usual ones."""
-
-    task: str = MEAN_FUNCTION.key
-    along: str = EPSILON
-    values: tuple[float, ...] = ()
-    across: str = ""
-    levels: tuple[float, ...] = ()
-    repeats: int = 50
-
-
-def sweep_words(choice: SweepChoice) -> list[str]:
-    """Write `sweep.along-source.n_curves` for every value that is not the default."""
-    default = SweepChoice()
-    return [
-        f"sweep.{f.name}-{_sweep_word(getattr(choice, f.name))}"
-        for f in fields(choice)
-        if getattr(choice, f.name) != getattr(default, f.name)
-    ]
-
-
-def _sweep_word(value: object) -> str:
-    return "_".join(map(exactly, value)) if isinstance(value, tuple) else str(value)
-
-
-def with_sweep_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
-    """Return the choice with one word of an address.
-
-    Raises
-    ------
-    ValueError
-        If the word names nothing or its value cannot be.
-    """
-    match name:
-        case "values":
-            return replace(choice, values=_swept_numbers(text))
-        case "levels":
-            return replace(choice, levels=_swept_numbers(text))
-        case "repeats":
-            return replace(choice, repeats=checked_repeats(int(text)))
-        case "task":
-            return replace(choice, task=_sweep_path(text))
-        case "along":
-            return replace(choice, along=_sweep_path(text))
-        case "across":
-            return replace(choice, across=_sweep_path(text))
-    raise ValueError(name)
-
-
-def _swept_numbers(text: str) -> tuple[float, ...]:
-    values = tuple(float(number) for number in text.split("_"))
-    if len(values) > MAX_VALUES or not all(abs(value) < 1e12 for value in values):
-        raise ValueError("values")
-    return tuple(sorted(set(values)))
-
-
-def _sweep_path(text: str) -> str:
-    if len(text) > _LONGEST_PATH:
-        raise ValueError("path")
-    return text
-
-
-def checked_repeats(repeats: int | None) -> int:
-    if repeats is None or not 1 <= repeats <= MAX_REPEATS:
-        raise InputError(
-            f"Repeats must lie between 1 and {MAX_REPEATS}; got {repeats}.",
-            field="repeats",
-            hint="More can be run on the command line.",
-        )
-    return repeats
-
-
-# -- all settings ----------------------------------------------------------------------------------
-
+from pages.shared.state.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
@@ -150,7 +63,6 @@ LOOKS = frozenset(
     }
 )
 MAX_OPTIONS = 50  # options of a choice; a number without an option shows the default
-_FOLD = re.compile(r"[a-z_]{1,40}")
 MAX_FOLDS = 20
 
 
@@ -312,8 +224,7 @@ class Settings:
     def mechanism_of(self, task: str) -> Mechanism:
         """Return the method of a task; the usual one if none can be chosen."""
         if TASKS[task].data_of:
-            default: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
-            return default
+            return mechanisms.get(TASKS[task].mechanism).by_person()
         return self.studies[task].mechanism
 
     def with_study(
@@ -332,6 +243,10 @@ class Settings:
         rule = delta_rule if mechanism is None else mechanism.delta
         return rule(source.sizes.n_curves, self.delta)
 
+    def budget_on(self, source: Source, mechanism: Mechanism | None = None) -> Budget:
+        """Return the present ε with the δ of `delta_on`."""
+        return Budget(self.epsilon, self.delta_on(source, mechanism).value)
+
 
 FRONT_PAGE = Settings()  # settings of a bare address
 
@@ -339,126 +254,6 @@ FRONT_PAGE = Settings()  # settings of a bare address
 def steps_of(*chosen: float) -> tuple[float, ...]:
     """Return the steps of the slider, with chosen ones added that are none of them."""
     return tuple(sorted({*EPSILON_STEPS, *chosen}))
-
-
-# -- what a choice may be ------------------------------------------------------------------
-
-
-def checked_point(point: float) -> float:
-    if not 0 <= point <= 1:
-        raise InputError(f"The point must lie between 0 and 1; got {point:g}.", field="point")
-    return point
-
-
-def checked_group(count: int) -> int:
-    if not 1 <= count <= MAX_OF_ONE:
-        raise InputError(f"One person has 1 to {MAX_OF_ONE} of them; got {count}.", field="group")
-    return count
-
-
-def checked_periods(count: int) -> int:
-    if not 1 <= count <= MAX_PERIODS:
-        raise InputError(
-            f"There can be 1 to {MAX_PERIODS} releases; got {count:,}.", field="periods"
-        )
-    return count
-
-
-def checked_population(count: int) -> int:
-    if not 1 < count <= MAX_PEOPLE:
-        raise InputError(
-            f"The larger group has 2 to {MAX_PEOPLE:,} people; got {count}.", field="population"
-        )
-    return count
-
-
-def checked_methods(words: Sequence[str]) -> tuple[str, ...]:
-    """Check words of methods to compare; return each once."""
-    if not words or not set(words) <= set(METHODS):
-        raise InputError("Choose at least one method to compare.", field="methods")
-    return tuple(dict.fromkeys(words))
-
-
-def checked_budgets(budgets: Sequence[float]) -> tuple[float, ...]:
-    """Check the budgets side by side, which are steps of the slider; return them in order."""
-    ordered = tuple(sorted(set(budgets)))
-    if not 1 <= len(ordered) <= MAX_BUDGETS or not set(ordered) <= set(EPSILON_STEPS):
-        raise InputError(f"Choose one to {MAX_BUDGETS} steps of the slider.", field="budgets")
-    return ordered
-
-
-def checked_number(value: float, field: str) -> float:
-    if not math.isfinite(value):
-        raise InputError("A number is needed here.", field=field)
-    return value
-
-
-def checked_target(target: float) -> float:
-    if not 0 < target < 1e12:
-        raise InputError(
-            f"The error to reach must be above zero; got {target:g}.",
-            field="target",
-            hint="Give it in the unit of the values.",
-        )
-    return target
-
-
-def checked_percentile(percentile: float) -> float:
-    if not 0 < percentile < 100:
-        raise InputError(
-            f"A percentile must lie between 0 and 100; got {percentile:g}.",
-            field="planned_percentile",
-        )
-    return percentile
-
-
-def checked_risk(risk: float) -> float:
-    if not 50 < risk < 100:
-        raise InputError(
-            f"The attacker’s accuracy must lie above 50 % and below 100 %; got {risk:g} %.",
-            field="risk",
-            hint="Guessing is right in 50 % of cases.",
-        )
-    return risk
-
-
-def checked_rule(rule: float | None) -> float | None:
-    if rule is not None and not 0.01 <= rule <= 100:
-        raise InputError(
-            f"A rule must lie between 0.01 and 100; got {rule:g}.",
-            field="rule",
-            hint="Leave it empty if there is none.",
-        )
-    return rule
-
-
-def checked_epsilon(epsilon: float) -> float:
-    if not LOWEST_EPSILON <= epsilon <= HIGHEST_EPSILON:
-        why = (
-            f"Below {LOWEST_EPSILON:g} noise hides nearly everything."
-            if epsilon < 1
-            else f"Beyond {HIGHEST_EPSILON:g} there is hardly any privacy."
-        )
-        raise InputError(
-            f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got {epsilon:g}.",
-            field="epsilon",
-            hint=why,
-        )
-    return epsilon
-
-
-def checked_seed(seed: int) -> int:
-    if not 0 <= seed < 2**31:
-        raise InputError(f"The seed must lie between 0 and {2**31 - 1}.", field="seed")
-    return seed
-
-
-def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
-    """Check the names of folds; return each once and in order."""
-    ordered = tuple(sorted(set(names)))
-    if len(ordered) > MAX_FOLDS or not all(map(_FOLD.fullmatch, ordered)):
-        raise InputError(f"At most {MAX_FOLDS} folds can be open.", field="folds")
-    return ordered
 
 
 def with_look(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -82,7 +83,7 @@ def between(current: Draft) -> bool:
         "Proposed: public bounds." if matched else "Nothing is proposed.",
         AnswerRows(key_of("upload_bounds"), labels, matched[0] if matched else OTHER),
         prices,
-        _fill_chosen,
+        partial(_fill, key_of("upload_bounds")),
         _BETWEEN.get(kind),
     )
     if current.reading.is_of_changes:
@@ -137,7 +138,8 @@ def _ranges_priced(current: Draft, matched: Sequence[str]) -> dict[str, Alternat
         facts = without_range(current)
     except InputError:
         return {}
-    ranges = {key: _ends_of(public_bounds()[key]) for key in matched}
+    library = public_bounds()
+    ranges = {key: (library[key].value_low, library[key].value_high) for key in matched}
     typed = number_of("value_low"), number_of("value_high")
     if typed not in ranges.values() and None not in typed and typed[0] < typed[1]:  # type: ignore[operator]
         ranges[OTHER] = typed  # type: ignore[assignment]
@@ -145,13 +147,9 @@ def _ranges_priced(current: Draft, matched: Sequence[str]) -> dict[str, Alternat
     for key, (low, high) in ranges.items():
         stated = replace(facts, value_low=low, value_high=high)
         if key in matched:
-            stated = replace(stated, value_unit=public_bounds()[key].value_unit)
+            stated = replace(stated, value_unit=library[key].value_unit)
         found[key] = Alternative(stated, sizes_of(current, stated))
     return found
-
-
-def _ends_of(entry: PublicBounds) -> tuple[float, float]:
-    return entry.value_low, entry.value_high
 
 
 def _span(entry: PublicBounds) -> str:
@@ -258,8 +256,7 @@ def _group_weights(groups: Sequence[str]) -> None:
 
 def _ask_curves(current: Draft, is_typed: bool) -> None:
     """Ask for the range of curves, and for what else is known of them."""
-    curves = current.observations
-    assert isinstance(curves, CurveTable)
+    curves = current.curves
     is_single = TASKS[current.task].data is DataType.READINGS
     words = words_of(current)
     value = uncapital(plain(words["value_name"] or "value"))
@@ -327,26 +324,16 @@ def _library() -> None:
         format_func=lambda key: library[key].label,
         key="upload_library",
         placeholder="Height, glucose, temperature …",
-        on_change=_fill,
+        on_change=partial(_fill, "upload_library"),
         help="Each comes with its source. Check that it suits your study.",
     )
 
 
-def _fill() -> None:
-    entry = public_bounds().get(st.session_state.upload_library or "")
+def _fill(field: str) -> None:
+    """Take over the public bounds that a field names, if any."""
+    entry = public_bounds().get(st.session_state[field] or "")
     if entry is not None:
-        take_over(entry, _put)
-
-
-def _fill_chosen() -> None:
-    entry = public_bounds().get(st.session_state[key_of("upload_bounds")])
-    if entry is not None:
-        take_over(entry, _put)
-
-
-def _put(answers: Mapping[str, Any]) -> None:
-    for key, value in answers.items():
-        st.session_state[key] = value
+        take_over(entry, st.session_state.update)
 
 
 def _ask_rows(rows: CurveTable | RowTable | EventTable, task: str) -> None:

@@ -30,8 +30,6 @@ _OF_FILE = (
     "upload_defaults",
     "upload_header",
     "upload_read",
-    "upload_confirm",
-    "upload_edit",
     "upload_draft",
     "upload_example",
     "upload_answered",
@@ -48,7 +46,6 @@ _OF_FILE = (
 _NO_FIELDS = (
     "upload_file",
     "upload_settings",
-    "upload_show",
     "upload_held",
     "upload_files",
     "upload_file_last",
@@ -69,6 +66,12 @@ class Draft:
     observations: CurveTable | RowTable | EventTable
     declared: PublicFacts | None = None  # None until complete
 
+    @property
+    def curves(self) -> CurveTable:
+        """The content of a file of curves, or of single observations over time."""
+        assert isinstance(self.observations, CurveTable)
+        return self.observations
+
 
 @dataclass(frozen=True)
 class FrozenComparison:
@@ -84,6 +87,13 @@ def of(task: str) -> Draft | None:
     """Return the confirmed statements about a file for this task."""
     draft: Draft | None = st.session_state.get("upload_draft")
     return None if draft is None or draft.task != task else draft
+
+
+def confirmed(task: str) -> Draft:
+    """Return the statements about a file whose reading is confirmed."""
+    draft = of(task)
+    assert draft is not None
+    return draft
 
 
 def keep(draft: Draft | None) -> None:
@@ -110,8 +120,7 @@ def _on_screen() -> dict[str, Any]:
 
 def answer_of_file() -> FrozenComparison | None:
     """Return the file's comparison with the last frozen facts; None before."""
-    answer: FrozenComparison | None = st.session_state.get("upload_answered")
-    return answer
+    return st.session_state.get("upload_answered")
 
 
 def keep_answer(answer: FrozenComparison) -> None:
@@ -155,8 +164,7 @@ def recall_answers() -> None:
 
 
 def _answers() -> dict[str, Any]:
-    answers: dict[str, Any] = st.session_state.setdefault("answers_of_form", {})
-    return answers
+    return st.session_state.setdefault("answers_of_form", {})
 
 
 def answered(key: str) -> Any:

@@ -7,9 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.release.request import StatedFacts, stated_in
-from pages.shared.frame.controls import message, written
+from pages.shared.frame.controls import kept, show_kept, written
 from pages.shared.uploads import fields
 from pages.shared.uploads.files import key_of
 from pages.shared.uploads.statements import MAX_LISTED, Bound
@@ -24,23 +23,16 @@ def draw() -> None:
         on_change=_restore,
         max_upload_size=1,
     )
-    problem: InputError | None = st.session_state.pop("upload_settings_problem", None)
-    if problem is not None:
-        st.error(message(problem), icon=":material/error:")
+    show_kept("upload_settings_problem")
 
 
 def _restore() -> None:
     """Fill the fields with what the settings of an earlier release state; they stay free."""
     file = st.session_state.upload_settings
-    if file is None:
-        return
-    try:
-        stated = stated_in(file.getvalue().decode("utf-8", "replace"))
-    except InputError as problem:
-        st.session_state.upload_settings_problem = problem
-        return
-    for name, value in _fields(stated).items():
-        st.session_state[name] = value
+    if file is not None:
+        with kept("upload_settings_problem"):
+            stated = stated_in(file.getvalue().decode("utf-8", "replace"))
+            st.session_state.update(_fields(stated))
 
 
 def _fields(stated: StatedFacts) -> dict[str, Any]:

@@ -171,8 +171,7 @@ def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -
             except Ended:
                 raise too_much(bounds) from None
         st.session_state[name] = asked, result
-    kept: Made = st.session_state[name][1]
-    return kept
+    return st.session_state[name][1]
 
 
 def frame() -> dict[str, str]:

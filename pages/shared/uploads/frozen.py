@@ -46,8 +46,8 @@ def freeze(task: str) -> bool:
     from engine.release import freezing
     from engine.release.ledger import Ledger
 
-    current = draft.of(task)
-    assert current is not None and current.declared is not None
+    current = draft.confirmed(task)
+    assert current.declared is not None
     data = _of_request(task, current.reading, current.declared)
     ledger = freezing.freeze(Ledger(), files.content(), data)
     try:

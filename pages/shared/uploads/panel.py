@@ -24,7 +24,7 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 from engine.uploads.stated import AFTER_LOOKING
 from pages.shared.frame import controls, layout
-from pages.shared.frame.controls import message, plain
+from pages.shared.frame.controls import kept, message, plain, show_kept
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
 from pages.shared.state.lab_tasks import settings_of
@@ -255,17 +255,14 @@ def ask(
     at = _possible(task, at if at in names else names[0])
     place = names.index(at)
     frozen.say_answer()
-    if (problem := st.session_state.pop("upload_why", None)) is not None:
-        st.error(message(problem), icon=":material/error:")
+    show_kept("upload_why")
     forward = guarded(partial(_PARTS[at], task))
     is_last = place == len(names) - 1
 
     def onward() -> None:
-        try:
+        with kept("upload_why"):  # a ledger without its key, for example
             if forward is None or forward():
                 finish() if is_last else go(names[place + 1])
-        except InputError as problem:  # a ledger without its key, for example
-            st.session_state.upload_why = problem
 
     questions.buttons(
         place + 1,
@@ -313,20 +310,15 @@ def _confirmed(task: str, read: Reading) -> bool:
 
 
 def _when(task: str) -> Forward | None:
-    current = draft.of(task)
-    assert current is not None
-    return (lambda: True) if when.when(current) else None
+    return (lambda: True) if when.when(draft.confirmed(task)) else None
 
 
 def _between(task: str) -> Forward | None:
-    current = draft.of(task)
-    assert current is not None
-    return (lambda: True) if between.between(current) else None
+    return (lambda: True) if between.between(draft.confirmed(task)) else None
 
 
 def _trust(task: str) -> Forward | None:
-    current = draft.of(task)
-    assert current is not None
+    current = draft.confirmed(task)
     read = trust.trust(current)
     if read is None:
         return None

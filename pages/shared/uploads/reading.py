@@ -25,7 +25,7 @@ from engine.uploads.proposing.examples import rows_of
 from engine.uploads.proposing.questions import Question, ReadingOption, answered
 from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.rows import UploadRows
-from pages.shared.frame.controls import message, plain
+from pages.shared.frame.controls import plain, show_kept
 from pages.shared.uploads import columns, draft, earlier, files, questions
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
@@ -318,7 +318,18 @@ def _save_and_bring(reading: Reading) -> None:
     """Save the reading, once complete, or take a saved one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if not reading.gaps:
-            _download(reading)
+            st.download_button(
+                "Save this reading",
+                json.dumps(reading.to_plain(), ensure_ascii=False, indent=1),
+                "reading.json",
+                "application/json",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/download:",
+                key="save_reading",
+                help="Next year’s file can be read in the same way. It holds names of columns and "
+                "no cell of anybody.",
+            )
         with st.popover("As for an earlier file", icon=":material/replay:"):
             st.file_uploader(
                 "reading.json of an earlier file",
@@ -328,23 +339,7 @@ def _save_and_bring(reading: Reading) -> None:
                 max_upload_size=1,
             )
             earlier.draw()
-    if (problem := st.session_state.pop("reading_problem", None)) is not None:
-        st.error(message(problem), icon=":material/error:")
-
-
-def _download(reading: Reading) -> None:
-    st.download_button(
-        "Save this reading",
-        json.dumps(reading.to_plain(), ensure_ascii=False, indent=1),
-        "reading.json",
-        "application/json",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        key="save_reading",
-        help="Next year’s file can be read in the same way. It holds names of "
-        "columns and no cell of anybody.",
-    )
+    show_kept("reading_problem")
 
 
 def _bring() -> None:

@@ -61,13 +61,11 @@ def declared(current: Draft) -> PublicFacts:
         return _of_events(event_columns(current.reading, counted), current.reading)
     if TASKS[current.task].data is DataType.RECORDS:
         return _of_rows(current.observations, current.task)
-    curves = current.observations
-    assert isinstance(curves, CurveTable)
     return _of_curves(
         current,
         (number_of("value_low"), number_of("value_high")),
         origin=text_of("origin"),
-        covariates=[_range_of(name) for name in curves.covariate_names],
+        covariates=[_range_of(name) for name in current.curves.covariate_names],
         reading_sd=number_of("reading_sd"),
     )
 
@@ -148,8 +146,8 @@ def design_of(law: str | None) -> StatedDesign:
 
 def words_of(current: Draft) -> dict[str, Any]:
     """Return the nouns that are stated of curves."""
-    curves, person = current.observations, current.reading.person
-    assert isinstance(curves, CurveTable) and person is not None
+    curves, person = current.curves, current.reading.person
+    assert person is not None
     words = {**_nouns(OF_CURVES), **_nouns(OF_PEOPLE)}
     if person.rows and not words["person"]:  # a protected row is no person
         words |= {"person": "row", "people": "rows"}

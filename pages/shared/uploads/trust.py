@@ -17,6 +17,7 @@ from engine.language.numbers import whole
 from engine.uploads.looking import observations_of
 from engine.uploads.proposing.questions import ReadingOption, answered
 from engine.uploads.reading_of_files import Reading
+from pages.shared.frame import layout
 from pages.shared.frame.controls import plain
 from pages.shared.uploads import columns, draft, files, questions, reading, statements
 from pages.shared.uploads.draft import Draft
@@ -67,8 +68,7 @@ def trust(current: Draft) -> Reading | None:
     )
     if chosen == SITES and not column:
         columns.sites(free)
-    if chosen in _ELSEWHERE:
-        st.info(_ELSEWHERE[chosen], icon=":material/info:")
+    layout.note(_ELSEWHERE.get(chosen or "", ""))
     if people:
         each = conjunction(sorted({whole(min(people)), whole(max(people))}, key=len))
         questions.evidence(f"{each} people at each site.")

@@ -13,7 +13,6 @@ from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
 from engine.language.numbers import whole
 from engine.uploads.bounds_library import public_bounds
-from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedLaw, laws_for
 from pages.shared.frame.controls import plain
 from pages.shared.uploads import draft, fields, questions
@@ -35,8 +34,7 @@ _USUAL = (StatedLaw.COMMON, StatedLaw.EVEN, StatedLaw.VISITS, StatedLaw.UNKNOWN)
 def when(current: Draft) -> bool:
     """Ask when people were measured; True once the answer is whole."""
     st.session_state[fields.REFUSED] = False
-    curves = current.observations
-    assert isinstance(curves, CurveTable)
+    curves = current.curves
     is_single = TASKS[current.task].data is DataType.READINGS
     able = laws_for(is_single)
     others = [law for law in able if law not in _USUAL]

@@ -1,0 +1,1 @@
+"""The parts of Verify: claims, attacks, coverage, and noise used twice."""
