@@ -214,7 +214,21 @@ def cells_of_column(values: pa.Array, name: str, entry: Column | None, missing: 
         return values.cast(pa.float64(), safe=False)
     if pa.types.is_floating(kind):  # NaN is missing
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
-    return values.cast(pa.string()).fill_null(missing)
+    return _texts(values, name).fill_null(missing)
+
+
+def _texts(values: pa.Array, name: str) -> pa.Array:
+    """Return cells as texts; bytes that are no UTF-8 are refused, which files are not checked for."""
+    texts = values.cast(pa.string())
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        raise refused(
+            f"Some text of “{shortened(name)}” is not UTF-8.",
+            "Write the column again as UTF-8 text.",
+            "encoding",
+        ) from None
+    return texts
 
 
 def _check_type(kind: pa.DataType, name: str, entry: Column | None) -> None:
@@ -290,12 +304,12 @@ def as_text(content: bytes, limits: FileLimits) -> bytes:
                     "Leave out columns that are not needed, or fewer observations per curve.",
                 )
             writer.write_batch(
-                pa.record_batch([_as_text(column) for column in batch.columns], schema=texts)
+                pa.record_batch([*map(_as_text, batch.columns, names)], schema=texts)
             )
     return bytes(out.getvalue())
 
 
-def _as_text(values: pa.Array) -> pa.Array:
+def _as_text(values: pa.Array, name: str) -> pa.Array:
     kind = values.type
     if pa.types.is_dictionary(kind):
         values, kind = values.dictionary_decode(), kind.value_type
@@ -304,4 +318,4 @@ def _as_text(values: pa.Array) -> pa.Array:
         return pc.binary_join_element_wise(stamps.cast(pa.string()), "Z", "").fill_null("")
     if pa.types.is_floating(kind):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
-    return values.cast(pa.string()).fill_null("")
+    return _texts(values, name).fill_null("")

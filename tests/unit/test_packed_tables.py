@@ -129,6 +129,18 @@ def test_null_and_no_number_are_missing(numbers):
     assert np.isnan(people.columns["time"][1])
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+@pytest.mark.parametrize("use", [propose, lambda content: read_people(content, READING)])
+def test_text_that_is_no_text_is_refused_without_its_bytes(use, kind):
+    texts = pa.array([b"ann", b"secret\xff", b"bob"], pa.binary())
+    ids = pa.StringArray.from_buffers(3, *texts.buffers()[1:])
+    table = pa.table([ids, [1.0, 2.0, 3.0], [80.0, 90.0, 95.0]], names=["child", "age", "height"])
+    with pytest.raises(InputError) as refusal:
+        use(typed(table, kind))
+    assert refusal.value.field == "encoding"
+    assert "child" in str(refusal.value) and "secret" not in str(refusal.value)
+
+
 def test_whole_ids_and_ids_as_text_are_the_same_people():
     found = read_typed({"id": pa.array([7, 12]), "t": [1.0, 2.0]})
     assert found.ids == read_typed({"id": ["7", "12"], "t": [1.0, 2.0]}).ids
