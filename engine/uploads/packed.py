@@ -218,7 +218,7 @@ def cells_of_column(values: pa.Array, name: str, entry: Column | None, missing: 
 
 
 def _texts(values: pa.Array, name: str) -> pa.Array:
-    """Return cells as texts; bytes that are no UTF-8 are refused, which files are not checked for."""
+    """Return cells as texts, and refuse bytes that are no UTF-8: no file is checked for these."""
     texts = values.cast(pa.string())
     try:
         texts.validate(full=True)
