@@ -149,7 +149,8 @@ _OF_DATES = (
 )
 _OF_CELLS = (
     "Correct those cells, or the reading: “missing” lists the texts that stand for a "
-    "missing value, “decimal” the mark in numbers, and “words” what texts mean."
+    "missing value, “decimal” the mark in numbers, “words” what texts mean, and "
+    "“kind” is “date” for time stamps."
 )
 _OF_LINES = (
     "Correct those lines: each has as many cells as the header, an id, and both quotation "

@@ -184,7 +184,10 @@ class StoredTable(Summarised):
         return [function(self.tables(site, with_ids))]
 
     def tables(self, site: int | None = None, with_ids: bool = False) -> Iterator[CurveTable]:
-        """Yield all curves in tables of some of them, or those of a site, which is the only one."""
+        """Yield all curves in tables of some of them, or those of a site, which is the only one.
+
+        Files are looked at before and behind them: no sum of files that change is released.
+        """
         check_unchanged(self.files)
         first, advance = 0, stage("Curves", self.n_curves if self.kept is None else len(self.kept))
         for curves in self.read(with_ids):
@@ -198,6 +201,7 @@ class StoredTable(Summarised):
             if len(table.counts):
                 server = table.server if site is None else np.zeros_like(table.server)
                 yield replace(table, server=server, spellings=self.summary.spellings)
+        check_unchanged(self.files)  # what changed in the last pass is not seen by another
 
     def without(self, members: NDArray[np.bool_]) -> Self:
         """Leave out these people (n,), in the order of the tables."""
@@ -323,8 +327,12 @@ def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
 
     def read(with_ids: bool) -> Iterator[CurveTable]:
         lines = read_batches(batches(files, reading), reading)
-        for people in people_in_order(lines, LineColumns(reading)):
-            yield _part_of_curves(people)[0]
+        try:
+            for people in people_in_order(lines, LineColumns(reading)):
+                yield _part_of_curves(people)[0]
+        except NotInOrderError:
+            check_unchanged(files)
+            raise
 
     columns, counting = LineColumns(reading), _Counting(reading)
     for people in people_in_order(read_people_of(files, reading), columns):

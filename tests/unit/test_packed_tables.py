@@ -162,6 +162,17 @@ def test_moments_with_a_zone_need_a_place_for_times_of_day():
     assert again.columns["time"] == pytest.approx(people.columns["time"], abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_stamps_that_are_read_as_numbers_are_called_dates(kind):
+    frame = pd.DataFrame(
+        {"child": ["a", "b"], "age": pd.to_datetime(["2024-02-03", "2024-02-04"]), "height": 1.0}
+    )
+    for content in (typed(frame, kind), csv(frame)):
+        with pytest.raises(InputError) as refusal:
+            read_people(content, READING)
+        assert "2 lines" in str(refusal.value) and "date" in refusal.value.hint
+
+
 def test_dates_and_naive_stamps_are_the_clock_on_the_wall():
     days = {"kind": "date", "order": "ymd", "from": "days since 2024-01-01"}
     dates = pa.array([date(2024, 1, 2), date(2024, 1, 3)])
