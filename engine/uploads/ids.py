@@ -27,6 +27,14 @@ ROUNDED = (
 """What to do about ids that look like 1.2E+11."""
 
 
+LONGEST = 1000  # bytes of an id
+TOO_LONG = (
+    "Check which column says who a line belongs to, or write shorter ids: "
+    f"at most {LONGEST:,} bytes each."
+)
+"""What to do about ids that would fill the memory."""
+
+
 class IdForm(Enumeration):
     """The spellings that count as one id."""
 

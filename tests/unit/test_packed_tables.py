@@ -15,7 +15,7 @@ from engine.core.errors import InputError
 from engine.uploads.batches import batches
 from engine.uploads.bounded import read_people
 from engine.uploads.files import files_of
-from engine.uploads.packed import ROWS, EndsEarlyError
+from engine.uploads.packed import ROWS, EndsEarlyError, TypedTable
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
@@ -139,6 +139,27 @@ def test_text_that_is_no_text_is_refused_without_its_bytes(use, kind):
         use(typed(table, kind))
     assert refusal.value.field == "encoding"
     assert "child" in str(refusal.value) and "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+def test_long_rows_come_in_batches_of_fewer(kind, tmp_path):
+    table = pa.table([[f"{k:02d}" + "x" * 1_000_000 for k in range(60)]], names=["note"])
+    path = tmp_path / "notes"
+    path.write_bytes(typed(table, kind))
+    (file,) = files_of(str(path))
+    found = list(TypedTable(path, file.packing).batches(["note"]))
+    assert max(each.num_rows for each in found) < 40
+    assert pa.Table.from_batches(found).equals(table)
+
+
+@pytest.mark.parametrize("write", [csv, typed])
+def test_ids_that_would_fill_the_memory_are_refused_without_one(write):
+    long = "secret" + "\N{GREEK SMALL LETTER ALPHA}" * 498  # 1002 bytes
+    frame = pd.DataFrame({"child": ["a", long, long[:-1]], "age": 1.0, "height": 80.0})
+    with pytest.raises(InputError) as refusal:
+        read_people(write(frame), READING)
+    assert "1 line" in str(refusal.value) and "secret" not in str(refusal.value)
+    assert len(read_people(write(frame[frame.child != long]), READING).ids) == 2
 
 
 def test_whole_ids_and_ids_as_text_are_the_same_people():
