@@ -252,12 +252,19 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
         faults.add(
             lost_digits(ids)[codes], "with an id such as 1.2E+11, which has lost digits", ROUNDED
         )
+    if ids is texts:  # they are told apart already
+        return as_strings(ids), codes.astype(np.int64), ""
     merged = ids.dictionary_encode()
     return (
-        tuple(merged.dictionary.to_pylist()),
+        as_strings(merged.dictionary),
         np.asarray(merged.indices)[codes].astype(np.int64),
         _spellings(texts),
     )
+
+
+def as_strings(texts: pa.Array) -> tuple[str, ...]:
+    """Return each of some texts."""
+    return tuple(texts.to_numpy(zero_copy_only=False).tolist())
 
 
 def _spellings(texts: pa.Array) -> str:

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
@@ -29,7 +30,7 @@ from engine.uploads.batches import batches
 from engine.uploads.buckets import Buckets, LineColumns, NotInOrderError, people_in_order
 from engine.uploads.curves import CurveTable, notes_on_curves
 from engine.uploads.files import TableFile, check_unchanged
-from engine.uploads.people import People, read_batches
+from engine.uploads.people import People, as_strings, read_batches
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
 from engine.uploads.scratch import Arrays, Resources, StoredArray
@@ -51,15 +52,17 @@ class Texts(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
         """Join some texts."""
-        encoded = [text.encode() for text in texts]
-        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+        _, ends, letters = pa.array(texts, pa.large_string()).buffers()
+        if letters is None or not texts:
+            return cls(np.empty(0, np.uint8), np.zeros(len(texts), np.int64))
+        places = np.frombuffer(ends, np.int64)[: len(texts) + 1]
+        return cls(np.frombuffer(letters, np.uint8)[: places[-1]], places[1:])
 
     def apart(self) -> tuple[str, ...]:
         """Return each of the texts."""
-        letters, ends = self.letters.tobytes(), self.ends.tolist()
-        starts = [0, *ends][:-1]
-        return tuple(letters[start:end].decode() for start, end in zip(starts, ends, strict=True))
+        places = pa.py_buffer(np.append(np.int64(0), self.ends))
+        letters = pa.py_buffer(np.ascontiguousarray(self.letters))
+        return as_strings(pa.LargeStringArray.from_buffers(len(self.ends), places, letters))
 
 
 class StoredTexts(NamedTuple):

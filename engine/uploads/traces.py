@@ -17,6 +17,7 @@ from engine.uploads.columns import Observations
 from engine.uploads.ids import IdForm, canonical_texts
 from engine.uploads.reading_of_files import Reading
 
+_BYTES = 8  # of a number
 _DIGITS = 6  # of a value in a trace
 _FEWEST = 3  # values of a curve that has a shape
 _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no borders of cells
@@ -24,9 +25,9 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
     """Return the bytes of the numbers of each record, column after column; `ends` are theirs."""
-    first = 0
-    for end in ends.tolist():
-        yield b"".join(column[first:end].tobytes() for column in columns)
+    first, texts = 0, [column.tobytes() for column in columns]
+    for end in (_BYTES * ends).tolist():
+        yield b"".join([text[first:end] for text in texts])
         first = end
 
 
@@ -74,7 +75,7 @@ def traces_of(
     if not read.ids:
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
     ids = canonical_texts(pa.array(read.ids, pa.string()), IdForm.NUMBER)
-    texts = tuple(text.encode() for text in ids.to_pylist())
+    texts = tuple(ids.cast(pa.binary()).to_numpy(zero_copy_only=False).tolist())
     return Traces(
         n,
         texts,

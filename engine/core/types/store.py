@@ -87,7 +87,11 @@ class CurveStore:
             part for site in range(len(self.people)) for part in self.read(site, _Digests(site))
         )
         words = np.frombuffer(digests, ">u8").reshape(-1, _WORDS)
-        return words[np.lexsort(words.T[::-1])].tobytes()
+        order = np.argsort(words[:, 0])
+        ordered = words[order, 0]
+        if (ordered[1:] == ordered[:-1]).any():
+            order = np.lexsort(words.T[::-1])
+        return words[order].tobytes()
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,10 @@ class _Digests:
     site: int
 
     def __call__(self, blocks: Iterator[CurveData]) -> bytes:
-        digests = bytearray()
-        for block in blocks:
-            at_site = replace(block, server=np.full_like(block.server, self.site))
-            for record in at_site.record_bytes():
-                digests += hashlib.sha256(record).digest()
-        return bytes(digests)
+        return b"".join(
+            hashlib.sha256(record).digest()
+            for block in blocks
+            for record in replace(
+                block, server=np.full_like(block.server, self.site)
+            ).record_bytes()
+        )
