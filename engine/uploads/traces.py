@@ -6,6 +6,7 @@ Nothing of it is ever published: it is as private as the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +26,9 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
     """Return the bytes of the numbers of each record, column after column; `ends` are theirs."""
-    first, texts = 0, [column.tobytes() for column in columns]
-    for end in (_BYTES * ends).tolist():
-        yield b"".join([text[first:end] for text in texts])
-        first = end
+    cuts, texts = (_BYTES * np.append(0, ends)).tolist(), [each.tobytes() for each in columns]
+    parts = [[text[first:end] for first, end in pairwise(cuts)] for text in texts]
+    return map(b"".join, zip(*parts, strict=True))
 
 
 def coarse(values: Array) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import methodcaller
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -101,10 +102,9 @@ class _Digests:
     site: int
 
     def __call__(self, blocks: Iterator[CurveData]) -> bytes:
-        return b"".join(
-            hashlib.sha256(record).digest()
-            for block in blocks
-            for record in replace(
-                block, server=np.full_like(block.server, self.site)
-            ).record_bytes()
-        )
+        digests = bytearray()
+        for block in blocks:
+            at_site = replace(block, server=np.full_like(block.server, self.site))
+            hashes = map(hashlib.sha256, at_site.record_bytes())
+            digests += b"".join(map(methodcaller("digest"), hashes))
+        return bytes(digests)
