@@ -12,10 +12,11 @@ order of rising ids is not copied: each pass reads the files themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -276,17 +277,39 @@ def read_table(files: Sequence[TableFile], reading: Reading, resources: Resource
             field="group",
             hint="Write the files of each group, and publish them one by one.",
         )
-    if are_spooled(files, reading, resources):
+    people, is_rising = begun(files, reading, resources)
+    if is_rising:
         with suppress(NotInOrderError):
-            return _in_order(files, reading)
+            return _in_order(people, files, reading)
+        people = read_people_of(files, reading)
     columns, kept = LineColumns(reading), _KeptCurves(Arrays(resources, resources.memory // _KEPT))
     counting = _Counting(reading)
-    for lines in people_of_buckets(files, reading, resources, columns):
+    for lines in people_of_buckets(people, files, reading, resources, columns):
         kept.put(counting.added(lines))
     return counting.table(files, reading, kept.read, columns.spellings)
 
 
-def are_spooled(files: Sequence[TableFile], reading: Reading, resources: Resources) -> bool:
+def begun(
+    files: Sequence[TableFile], reading: Reading, resources: Resources
+) -> tuple[Iterator[People], bool]:
+    """Begin to read people; True if lines would not fit and ids of the first batch rise."""
+    people = read_people_of(files, reading)
+    if not _are_spooled(files, reading, resources):
+        return people, False
+    first = []
+    for some in people:
+        first.append(some)
+        if some.n_lines:
+            break
+    try:
+        for _ in people_in_order(first, LineColumns(reading)):
+            pass
+    except NotInOrderError:
+        return chain(first, people), False
+    return chain(first, people), True
+
+
+def _are_spooled(files: Sequence[TableFile], reading: Reading, resources: Resources) -> bool:
     """True if the lines of files would not fit into the memory that buckets have."""
     return _n_cells(files, reading) * _LINE > resources.memory // _KEPT
 
@@ -296,9 +319,13 @@ def _n_cells(files: Sequence[TableFile], reading: Reading) -> int:
 
 
 def people_of_buckets(
-    files: Sequence[TableFile], reading: Reading, resources: Resources, columns: LineColumns
+    batches: Iterable[People],
+    files: Sequence[TableFile],
+    reading: Reading,
+    resources: Resources,
+    columns: LineColumns,
 ) -> Iterator[People]:
-    """Yield all people of some files, each whole, from buckets that are filled first.
+    """Yield all people of the batches of some files, each whole, from buckets filled first.
 
     Raises
     ------
@@ -306,12 +333,12 @@ def people_of_buckets(
         As `people.read`; if there is no room.
     """
     n_cells, spooled = _n_cells(files, reading), resources.memory // _KEPT
-    if are_spooled(files, reading, resources):
+    if _are_spooled(files, reading, resources):
         rows = n_cells // max(len(reading.at), 1)
         resources.check_room(rows * _LINE + 16 * n_cells)
     number = int(np.clip(n_cells * _WORK * _KEPT // resources.memory, 1, MOST_BUCKETS))
     buckets = Buckets(number, columns, resources, spooled // number)
-    for people in read_people_of(files, reading):
+    for people in batches:
         buckets.add(people)
     advance = stage("Curves", number)
     for lines in buckets.people():
@@ -325,7 +352,9 @@ def read_people_of(files: Sequence[TableFile], reading: Reading) -> Iterator[Peo
     return read_batches(batches(files, reading, progress), reading)
 
 
-def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
+def _in_order(
+    first_pass: Iterable[People], files: Sequence[TableFile], reading: Reading
+) -> StoredTable:
     """Read people as they stand, in each pass."""
 
     def read(with_ids: bool) -> Iterator[CurveTable]:
@@ -338,7 +367,7 @@ def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
             raise
 
     columns, counting = LineColumns(reading), _Counting(reading)
-    for people in people_in_order(read_people_of(files, reading), columns):
+    for people in people_in_order(first_pass, columns):
         counting.added(people)
     return counting.table(files, reading, read, columns.spellings)
 
