@@ -115,7 +115,7 @@ class Buckets:
             bucket = (
                 _hashes(table[_ID].to_pylist(), number)
                 if self.columns.are_people
-                else (_hashes(people.ids, number)[people.person])
+                else _hashes(people.ids, number)[people.person]
             )
             table = table.take(pa.array(np.argsort(bucket, kind="stable")))
         ends = np.cumsum(np.bincount(bucket, minlength=number))

@@ -106,7 +106,7 @@ def _letters(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 
 
 def _are_canonical(texts: pa.Array, form: IdForm) -> bool:
-    """True if no letter of plain texts is one that a normal form changes; often quick to see."""
+    """True if all texts are plain, and no letter of theirs is one that a normal form changes."""
     letters, places = _letters(texts)
     if texts.null_count or _CHANGED[letters].any():
         return False

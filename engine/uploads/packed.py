@@ -207,7 +207,7 @@ class TypedTable:
 
 def _rows_of_batch(rows: int, size: int) -> int:
     """Return how many of some rows make a batch, if all have so many bytes."""
-    return min(ROWS, max(1, rows * _BATCH // max(size, 1)))
+    return min(ROWS, max(1, rows * _BATCH // max(size, 1))) if rows else ROWS
 
 
 _OPENERS: Mapping[Packing, Any] = {

@@ -18,7 +18,6 @@ from engine.uploads.columns import Observations
 from engine.uploads.ids import IdForm, canonical_texts
 from engine.uploads.reading_of_files import Reading
 
-_BYTES = 8  # of a number
 _DIGITS = 6  # of a value in a trace
 _FEWEST = 3  # values of a curve that has a shape
 _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no borders of cells
@@ -26,8 +25,10 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
     """Return the bytes of the numbers of each record, column after column; `ends` are theirs."""
-    cuts, texts = (_BYTES * np.append(0, ends)).tolist(), [each.tobytes() for each in columns]
-    parts = [[text[first:end] for first, end in pairwise(cuts)] for text in texts]
+    parts = []
+    for column in columns:
+        text, cuts = column.tobytes(), (column.itemsize * np.append(0, ends)).tolist()
+        parts.append([text[first:end] for first, end in pairwise(cuts)])
     return map(b"".join, zip(*parts, strict=True))
 
 

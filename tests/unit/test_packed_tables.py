@@ -150,6 +150,8 @@ def test_long_rows_come_in_batches_of_fewer(kind, tmp_path):
     found = list(TypedTable(path, file.packing).batches(["note"]))
     assert max(each.num_rows for each in found) < 40
     assert pa.Table.from_batches(found).equals(table)
+    path.write_bytes(typed(table[:0], kind))
+    assert not sum(each.num_rows for each in TypedTable(path, file.packing).batches(["note"]))
 
 
 @pytest.mark.parametrize("write", [csv, typed])
