@@ -237,16 +237,21 @@ class SumBlock(CurveBlock):
         basis: Basis,
         inverse: Array,
     ) -> SumBlock:
-        """Build from times and values (N,), some of the m of each curve at a time."""
+        """Build from times and values (N,), the sums of whose pieces are added in order.
+
+        Where curves leave lanes free, later pieces of theirs fill these.
+        """
+        n = int((places >= 0).sum())  # the first n lanes have curves
         sums = np.zeros((len(product_table(basis)) + basis.size, len(places)))
-        are_all = np.ones(len(places), dtype=bool)
-        for some in blocks_of(m, _TOGETHER):
-            t, y = (rows_of(each, starts, places, m, some) for each in (times, values))
-            means = np.empty_like(sums)
+        are_all = np.arange(len(places)) < n
+        for some, pieces in _pieces(m, max(1, _LANES // n)):
+            t, y = (rows_of(each, starts, places, m, some, pieces) for each in (times, values))
+            means, lanes = np.empty((len(sums), t.shape[1])), n * pieces
             with np.errstate(invalid="ignore", over="ignore"):
                 fill_features(means, t, y, basis)
-            sums += len(t) * means
-            are_all &= are_numbers(t, y)
+            for piece in range(pieces):
+                sums[:, :n] += len(t) * means[:, piece:lanes:pieces]
+            are_all[:n] &= are_numbers(t, y)[:lanes].reshape(n, pieces).all(axis=1)
         sums[:, ~are_all] = 0.0
         return cls(inverse, places, sums / m, basis, m)
 
@@ -441,13 +446,27 @@ def in_lanes(curves: Index, m: int, block: int = _BLOCK) -> list[Index]:
     return blocks
 
 
-def rows_of(array: Array, starts: Index, places: Index, m: int, some: slice = slice(None)) -> Array:
-    """Some of the m numbers of each curve of a block, (…, lanes); NaN in lanes that fill it up."""
+def _pieces(m: int, most: int) -> Iterator[tuple[slice, int]]:
+    """Cut m observations into so many pieces at most at a time, and the rest."""
+    whole = m // _TOGETHER
+    for some in blocks_of(whole, most):
+        yield slice(_TOGETHER * some.start, _TOGETHER * some.stop), some.stop - some.start
+    if m % _TOGETHER:
+        yield slice(_TOGETHER * whole, m), 1
+
+
+def rows_of(
+    array: Array, starts: Index, places: Index, m: int, some: slice = slice(None), pieces: int = 1
+) -> Array:
+    """Some of the m numbers of each curve of a block, (…, lanes), in pieces of equal length.
+
+    The pieces of a curve are in neighbouring lanes. Lanes that fill the block up are NaN.
+    """
     n = int((places >= 0).sum())  # the first n lanes have curves
-    read = _rows_as_read(array, starts, places[:n], m, some)
-    rows = np.empty((read.shape[1], len(places)))
-    rows[:, :n] = read.T
-    rows[:, n:] = np.nan
+    read = _rows_as_read(array, starts, places[:n], m, some).reshape(n * pieces, -1)
+    rows = np.empty((read.shape[1], -(-len(read) // _LANES) * _LANES))
+    rows[:, : len(read)] = read.T
+    rows[:, len(read) :] = np.nan
     return rows
 
 

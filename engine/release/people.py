@@ -22,7 +22,7 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def hashes_of(kind: str, texts: Sequence[bytes], key: bytes) -> Hashes:
     begun = hashlib.blake2b(key=key, digest_size=8, person=kind.encode())
     digests, is_there = [], _lengths(texts) > 0
     for part in _batches(texts if is_there.all() else [text for text in texts if text]):
-        states = [begun.copy() for _ in part]
+        states = [*map(hashlib.blake2b.copy, repeat(begun, len(part)))]
         deque(map(hashlib.blake2b.update, states, part), 0)
         digests.append(b"".join(map(hashlib.blake2b.digest, states)))
     hashes = np.zeros(len(texts), np.uint64)

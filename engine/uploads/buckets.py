@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from engine.uploads.people import People
+from engine.uploads.people import People, as_strings
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.scratch import Resources, noticing_full_disks
 
@@ -36,12 +36,17 @@ class LineColumns:
         """Other spellings of ids in all batches; see `People.spellings`."""
         return "\0".join(sorted(self._spellings))
 
+    @property
+    def are_people(self) -> bool:
+        """True where each line is another person, whom the place of the line tells apart."""
+        assert self._reading.person is not None  # the reading is complete
+        return self._reading.person.rows
+
     def table(self, people: People) -> pa.Table:
         """Return the lines of a batch, each with its id."""
         self._spellings.update(filter(None, people.spellings.split("\0")))
         n = people.n_lines
-        assert self._reading.person is not None  # the reading is complete
-        if self._reading.person.rows:
+        if self.are_people:
             ids = pa.array(np.arange(self._n_lines, self._n_lines + n)).cast(pa.string())
         else:
             ids = pa.array(people.ids, pa.string()).take(pa.array(people.person))
@@ -76,7 +81,7 @@ class LineColumns:
         covariates = [numbers[name] for name in numbers if name.startswith("covariate ")]
         return replace(
             self._like,
-            ids=tuple(coded.dictionary.to_pylist()),
+            ids=as_strings(coded.dictionary),
             person=np.asarray(coded.indices).astype(np.int64),
             columns={
                 name.removeprefix("column "): each
@@ -105,8 +110,13 @@ class Buckets:
         if not people.n_lines:
             return
         table, number = self.columns.table(people), len(self._files)
-        bucket = _hashes(table[_ID].combine_chunks(), number)
+        bucket = np.zeros(people.n_lines, np.uint16)
         if number > 1:
+            bucket = (
+                _hashes(table[_ID].to_pylist(), number)
+                if self.columns.are_people
+                else _hashes(people.ids, number)[people.person]
+            )
             table = table.take(pa.array(np.argsort(bucket, kind="stable")))
         ends = np.cumsum(np.bincount(bucket, minlength=number))
         first = 0
@@ -136,14 +146,12 @@ class Buckets:
             yield self.columns.people(table)
 
 
-def _hashes(ids: pa.Array, number: int) -> NDArray[np.uint16]:
-    """The bucket of each line."""
+def _hashes(ids: Sequence[str], number: int) -> NDArray[np.uint16]:
+    """The bucket of each id."""
     from pandas.util import hash_array  # on first use: few files are so large
 
-    coded = ids.dictionary_encode()
-    texts = np.array(coded.dictionary.to_pylist(), dtype=object)
-    hashes = hash_array(texts, categorize=False) % np.uint64(number)
-    return np.asarray(hashes.astype(np.uint16)[np.asarray(coded.indices)])
+    hashes = hash_array(np.array(ids, dtype=object), categorize=False) % np.uint64(number)
+    return np.asarray(hashes.astype(np.uint16))
 
 
 def _close(files: Iterable[IO[bytes] | None]) -> None:

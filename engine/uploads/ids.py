@@ -27,6 +27,14 @@ ROUNDED = (
 """What to do about ids that look like 1.2E+11."""
 
 
+LONGEST = 1000  # bytes of an id
+TOO_LONG = (
+    "Check which column says who a line belongs to, or write shorter ids: "
+    f"at most {LONGEST:,} bytes each."
+)
+"""What to do about ids that would fill the memory."""
+
+
 class IdForm(Enumeration):
     """The spellings that count as one id."""
 
@@ -72,7 +80,9 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
 
 
 def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
-    """Return `canonical` of each text, of plain ones by the array."""
+    """Return `canonical` of each text, of plain ones by the array; itself where none changes."""
+    if _are_canonical(texts, form):
+        return texts
     if form is IdForm.EXACT:
         return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())
     folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
@@ -80,6 +90,30 @@ def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
     if form is IdForm.NUMBER:
         folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
     return _where_not_plain(texts, folded, lambda text: canonical(text, form))
+
+
+_CHANGED = np.isin(np.arange(256), [*range(0x21), *range(0x41, 0x5B), *range(0x7F, 256), 0x27])
+_ZERO, _POINT, _E = b"0.e"
+
+
+def _letters(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Return all letters of some texts, and where those of each begin and end."""
+    _, ends, letters = texts.buffers()
+    if not len(texts) or letters is None:
+        return np.empty(0, np.uint8), np.zeros(len(texts) + 1, np.int32)
+    places = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(letters, np.uint8)[places[0] : places[-1]], places - places[0]
+
+
+def _are_canonical(texts: pa.Array, form: IdForm) -> bool:
+    """True if all texts are plain, and no letter of theirs is one that a normal form changes."""
+    letters, places = _letters(texts)
+    if texts.null_count or _CHANGED[letters].any():
+        return False
+    if form is not IdForm.NUMBER:
+        return True
+    first = letters[places[:-1][places[1:] > places[:-1]]]
+    return not ((first == _ZERO).any() or (letters == _POINT).any())
 
 
 def earlier_texts(texts: pa.Array) -> pa.Array:
@@ -123,4 +157,6 @@ def n_alike(ids: pa.Array) -> int:
 
 def lost_digits(ids: pa.Array) -> NDArray[np.bool_]:
     """Tell which ids in normal form look like 1.2E+11: two people may have been rounded to one."""
+    if not (_letters(ids)[0] == _E).any():
+        return np.zeros(len(ids), dtype=bool)
     return np.asarray(pc.match_substring_regex(ids, _ROUNDED))

@@ -391,7 +391,10 @@ def _look(text: bytes, separator: str) -> _LinesOfText:
         separators = separators[(np.searchsorted(marks, separators) - before[of_line]) % 2 == 0]
     n_cells = 1 + np.diff(np.searchsorted(separators, ends), prepend=0)
     is_letter = ~np.isin(np.arange(256), np.frombuffer(_SPACES + separator.encode(), np.uint8))
-    is_blank = ~np.logical_or.reduceat(is_letter[letters], np.append(0, ends[:-1] + 1))
+    starts = np.append(0, ends[:-1] + 1)
+    is_blank = ~is_letter[letters[starts]]
+    if is_blank.any():  # else every line begins with a letter
+        is_blank = ~np.logical_or.reduceat(is_letter[letters], starts)
     return _LinesOfText(ends, n_cells, is_closed, is_blank)
 
 

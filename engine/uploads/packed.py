@@ -11,7 +11,7 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -27,7 +27,8 @@ from engine.core.lists import shortened
 from engine.uploads.limits import FileLimits, check_columns, refused
 from engine.uploads.reading_of_files import DAY, Column, Kind, Offset, Reading
 
-ROWS = 1 << 17  # of a batch
+ROWS = 1 << 17  # of a batch, at most
+_BATCH, _NUMBER = 1 << 25, 8  # bytes of a batch, about, and of each number in it
 HEAD = 4096  # bytes that tell what a file is
 _PIECE = 1 << 20
 _BROKEN = (EOFError, OSError, zlib.error, pa.ArrowException)
@@ -167,16 +168,31 @@ class TypedTable:
         """Yield some of the columns in batches; others are never decoded."""
         with noticing_ends():
             if self._packing is Packing.PARQUET:
-                rows = 0
-                for batch in self._table.iter_batches(ROWS, columns=list(names), use_threads=False):
+                rows, most = 0, self._rows_of_parquet({*names})
+                for batch in self._table.iter_batches(most, columns=list(names), use_threads=False):
                     rows += batch.num_rows
                     self.share = rows / max(self._table.metadata.num_rows, 1)
                     yield batch
                 return
             for batch, share in self._whole_batches():
-                self.share = share
-                for first in range(0, batch.num_rows, ROWS):
-                    yield batch.select(list(names)).slice(first, ROWS)
+                self.share, chosen = share, batch.select(list(names))
+                most = _rows_of_batch(chosen.num_rows, chosen.nbytes)
+                for first in range(0, batch.num_rows, most):
+                    yield chosen.slice(first, most)
+
+    def _rows_of_parquet(self, names: Set[str]) -> int:
+        """Return how many rows of the group whose rows are longest make a batch."""
+        metadata, least = self._table.metadata, ROWS
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            columns = map(group.column, range(group.num_columns))
+            written = sum(
+                column.total_uncompressed_size
+                for column in columns
+                if column.path_in_schema in names
+            )
+            numbers = _NUMBER * len(names) * group.num_rows  # which may be written shorter
+            least = min(least, _rows_of_batch(group.num_rows, max(written, numbers)))
+        return least
 
     def _whole_batches(self) -> Iterator[tuple[pa.RecordBatch, float]]:
         """Yield the batches of an Arrow file or stream, each with the share up to its end."""
@@ -187,6 +203,11 @@ class TypedTable:
         else:
             for batch in self._table:
                 yield batch, self._file.tell() / max(self._file.size(), 1)
+
+
+def _rows_of_batch(rows: int, size: int) -> int:
+    """Return how many of some rows make a batch, if all have so many bytes."""
+    return min(ROWS, max(1, rows * _BATCH // max(size, 1))) if rows else ROWS
 
 
 _OPENERS: Mapping[Packing, Any] = {
@@ -214,7 +235,21 @@ def cells_of_column(values: pa.Array, name: str, entry: Column | None, missing: 
         return values.cast(pa.float64(), safe=False)
     if pa.types.is_floating(kind):  # NaN is missing
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
-    return values.cast(pa.string()).fill_null(missing)
+    return _texts(values, name).fill_null(missing)
+
+
+def _texts(values: pa.Array, name: str) -> pa.Array:
+    """Return cells as texts, and refuse bytes that are no UTF-8: no file is checked for these."""
+    texts = values.cast(pa.string())
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        raise refused(
+            f"Some text of “{shortened(name)}” is not UTF-8.",
+            "Write the column again as UTF-8 text.",
+            "encoding",
+        ) from None
+    return texts
 
 
 def _check_type(kind: pa.DataType, name: str, entry: Column | None) -> None:
@@ -290,12 +325,12 @@ def as_text(content: bytes, limits: FileLimits) -> bytes:
                     "Leave out columns that are not needed, or fewer observations per curve.",
                 )
             writer.write_batch(
-                pa.record_batch([_as_text(column) for column in batch.columns], schema=texts)
+                pa.record_batch([*map(_as_text, batch.columns, names)], schema=texts)
             )
     return bytes(out.getvalue())
 
 
-def _as_text(values: pa.Array) -> pa.Array:
+def _as_text(values: pa.Array, name: str) -> pa.Array:
     kind = values.type
     if pa.types.is_dictionary(kind):
         values, kind = values.dictionary_decode(), kind.value_type
@@ -304,4 +339,4 @@ def _as_text(values: pa.Array) -> pa.Array:
         return pc.binary_join_element_wise(stamps.cast(pa.string()), "Z", "").fill_null("")
     if pa.types.is_floating(kind):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
-    return values.cast(pa.string()).fill_null("")
+    return _texts(values, name).fill_null("")

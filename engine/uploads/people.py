@@ -23,7 +23,15 @@ from engine.core.lists import counted, shortened
 from engine.core.types import Array
 from engine.uploads.cells import meanings, read_cells, unit_of
 from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, earlier_texts, lost_digits
+from engine.uploads.ids import (
+    LONGEST,
+    ROUNDED,
+    TOO_LONG,
+    IdForm,
+    canonical_texts,
+    earlier_texts,
+    lost_digits,
+)
 from engine.uploads.limits import LIMITS, FileLimits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
 from engine.uploads.packed import text_within
@@ -149,7 +157,8 @@ _OF_DATES = (
 )
 _OF_CELLS = (
     "Correct those cells, or the reading: “missing” lists the texts that stand for a "
-    "missing value, “decimal” the mark in numbers, and “words” what texts mean."
+    "missing value, “decimal” the mark in numbers, “words” what texts mean, and "
+    "“kind” is “date” for time stamps."
 )
 _OF_LINES = (
     "Correct those lines: each has as many cells as the header, an id, and both quotation "
@@ -226,25 +235,36 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
         )
     text = lines.cells[stated.column] if lines.person is None else lines.person
     written = text.dictionary_encode()
-    ids = canonical_texts(written.dictionary, stated.form)
-    visible = ids if stated.form is not IdForm.EXACT else canonical_texts(written.dictionary)
+    texts, codes = written.dictionary, np.asarray(written.indices)
+    is_long = pc.greater(pc.binary_length(texts), LONGEST)
+    if pc.any(is_long).as_py():
+        faults.add(np.asarray(is_long)[codes], f"with an id of over {LONGEST:,} bytes", TOO_LONG)
+        texts = pc.if_else(is_long, "", texts)
+    ids = canonical_texts(texts, stated.form)
+    visible = ids if stated.form is not IdForm.EXACT else canonical_texts(texts)
     missing = pa.array([each.strip().lower() for each in reading.missing], pa.string())
     is_none = pc.or_(
         pc.equal(visible, ""),
-        pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(written.dictionary)), value_set=missing),
+        pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(texts)), value_set=missing),
     )
-    codes = np.asarray(written.indices)
     faults.add(np.asarray(is_none)[codes], "without an id")
     if stated.form is not IdForm.EXACT:  # people whose long numbers are rounded alike become one
         faults.add(
             lost_digits(ids)[codes], "with an id such as 1.2E+11, which has lost digits", ROUNDED
         )
+    if ids is texts:  # they are told apart already
+        return as_strings(ids), codes.astype(np.int64), ""
     merged = ids.dictionary_encode()
     return (
-        tuple(merged.dictionary.to_pylist()),
+        as_strings(merged.dictionary),
         np.asarray(merged.indices)[codes].astype(np.int64),
-        _spellings(written.dictionary),
+        _spellings(texts),
     )
+
+
+def as_strings(texts: pa.Array) -> tuple[str, ...]:
+    """Return each of some texts."""
+    return tuple(texts.to_numpy(zero_copy_only=False).tolist())
 
 
 def _spellings(texts: pa.Array) -> str:

@@ -129,7 +129,7 @@ def _in_order(
         "server": whose.server[order],
         "covariates": covariates[order],
         "covariate_names": tuple(column.name for column in columns),
-        "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
+        "ids": tuple(map(whose.ids.__getitem__, order.tolist())) if has_ids else (),
         "spellings": people.spellings,
         "server_names": whose.server_names,
         "time_column": _number_column(people.reading, "time"),

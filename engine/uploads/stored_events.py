@@ -41,7 +41,7 @@ from engine.uploads.scratch import Arrays, Resources
 from engine.uploads.stored_table import (
     StoredTexts,
     Texts,
-    are_spooled,
+    begun,
     id_hashes,
     people_of_buckets,
     read_people_of,
@@ -242,13 +242,13 @@ def _read(
     files: Sequence[TableFile], reading: Reading, kind: Counted, resources: Resources
 ) -> _Kept:
     """Read people as they stand where ids rise and lines would not fit; else by buckets."""
-    if are_spooled(files, reading, resources):
-        columns = LineColumns(reading)
-        with suppress(NotInOrderError):
-            people = people_in_order(read_people_of(files, reading), columns)
-            return _Kept(resources).read(people, kind, columns)
+    batches, is_rising = begun(files, reading, resources)
     columns = LineColumns(reading)
-    people = people_of_buckets(files, reading, resources, columns)
+    if is_rising:
+        with suppress(NotInOrderError):
+            return _Kept(resources).read(people_in_order(batches, columns), kind, columns)
+        batches, columns = read_people_of(files, reading), LineColumns(reading)
+    people = people_of_buckets(batches, files, reading, resources, columns)
     return _Kept(resources).read(people, kind, columns)
 
 

@@ -12,13 +12,15 @@ order of rising ids is not copied: each pass reads the files themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
@@ -29,7 +31,7 @@ from engine.uploads.batches import batches
 from engine.uploads.buckets import Buckets, LineColumns, NotInOrderError, people_in_order
 from engine.uploads.curves import CurveTable, notes_on_curves
 from engine.uploads.files import TableFile, check_unchanged
-from engine.uploads.people import People, read_batches
+from engine.uploads.people import People, as_strings, read_batches
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import nothing_known, part_of_curves
 from engine.uploads.scratch import Arrays, Resources, StoredArray
@@ -51,15 +53,17 @@ class Texts(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
         """Join some texts."""
-        encoded = [text.encode() for text in texts]
-        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+        _, ends, letters = pa.array(texts, pa.large_string()).buffers()
+        if letters is None or not texts:
+            return cls(np.empty(0, np.uint8), np.zeros(len(texts), np.int64))
+        places = np.frombuffer(ends, np.int64)[: len(texts) + 1]
+        return cls(np.frombuffer(letters, np.uint8)[: places[-1]], places[1:])
 
     def apart(self) -> tuple[str, ...]:
         """Return each of the texts."""
-        letters, ends = self.letters.tobytes(), self.ends.tolist()
-        starts = [0, *ends][:-1]
-        return tuple(letters[start:end].decode() for start, end in zip(starts, ends, strict=True))
+        places = pa.py_buffer(np.append(np.int64(0), self.ends))
+        letters = pa.py_buffer(np.ascontiguousarray(self.letters))
+        return as_strings(pa.LargeStringArray.from_buffers(len(self.ends), places, letters))
 
 
 class StoredTexts(NamedTuple):
@@ -184,7 +188,10 @@ class StoredTable(Summarised):
         return [function(self.tables(site, with_ids))]
 
     def tables(self, site: int | None = None, with_ids: bool = False) -> Iterator[CurveTable]:
-        """Yield all curves in tables of some of them, or those of a site, which is the only one."""
+        """Yield all curves in tables of some of them, or those of a site, which is the only one.
+
+        Files are looked at before and behind them: no sum of files that change is released.
+        """
         check_unchanged(self.files)
         first, advance = 0, stage("Curves", self.n_curves if self.kept is None else len(self.kept))
         for curves in self.read(with_ids):
@@ -198,6 +205,7 @@ class StoredTable(Summarised):
             if len(table.counts):
                 server = table.server if site is None else np.zeros_like(table.server)
                 yield replace(table, server=server, spellings=self.summary.spellings)
+        check_unchanged(self.files)  # what changed in the last pass is not seen by another
 
     def without(self, members: NDArray[np.bool_]) -> Self:
         """Leave out these people (n,), in the order of the tables."""
@@ -269,17 +277,39 @@ def read_table(files: Sequence[TableFile], reading: Reading, resources: Resource
             field="group",
             hint="Write the files of each group, and publish them one by one.",
         )
-    if are_spooled(files, reading, resources):
+    people, is_rising = begun(files, reading, resources)
+    if is_rising:
         with suppress(NotInOrderError):
-            return _in_order(files, reading)
+            return _in_order(people, files, reading)
+        people = read_people_of(files, reading)
     columns, kept = LineColumns(reading), _KeptCurves(Arrays(resources, resources.memory // _KEPT))
     counting = _Counting(reading)
-    for lines in people_of_buckets(files, reading, resources, columns):
+    for lines in people_of_buckets(people, files, reading, resources, columns):
         kept.put(counting.added(lines))
     return counting.table(files, reading, kept.read, columns.spellings)
 
 
-def are_spooled(files: Sequence[TableFile], reading: Reading, resources: Resources) -> bool:
+def begun(
+    files: Sequence[TableFile], reading: Reading, resources: Resources
+) -> tuple[Iterator[People], bool]:
+    """Begin to read people; True if lines would not fit and ids of the first batch rise."""
+    people = read_people_of(files, reading)
+    if not _are_spooled(files, reading, resources):
+        return people, False
+    first = []
+    for some in people:
+        first.append(some)
+        if some.n_lines:
+            break
+    try:
+        for _ in people_in_order(first, LineColumns(reading)):
+            pass
+    except NotInOrderError:
+        return chain(first, people), False
+    return chain(first, people), True
+
+
+def _are_spooled(files: Sequence[TableFile], reading: Reading, resources: Resources) -> bool:
     """True if the lines of files would not fit into the memory that buckets have."""
     return _n_cells(files, reading) * _LINE > resources.memory // _KEPT
 
@@ -289,9 +319,13 @@ def _n_cells(files: Sequence[TableFile], reading: Reading) -> int:
 
 
 def people_of_buckets(
-    files: Sequence[TableFile], reading: Reading, resources: Resources, columns: LineColumns
+    batches: Iterable[People],
+    files: Sequence[TableFile],
+    reading: Reading,
+    resources: Resources,
+    columns: LineColumns,
 ) -> Iterator[People]:
-    """Yield all people of some files, each whole, from buckets that are filled first.
+    """Yield all people of the batches of some files, each whole, from buckets filled first.
 
     Raises
     ------
@@ -299,12 +333,12 @@ def people_of_buckets(
         As `people.read`; if there is no room.
     """
     n_cells, spooled = _n_cells(files, reading), resources.memory // _KEPT
-    if are_spooled(files, reading, resources):
+    if _are_spooled(files, reading, resources):
         rows = n_cells // max(len(reading.at), 1)
         resources.check_room(rows * _LINE + 16 * n_cells)
     number = int(np.clip(n_cells * _WORK * _KEPT // resources.memory, 1, MOST_BUCKETS))
     buckets = Buckets(number, columns, resources, spooled // number)
-    for people in read_people_of(files, reading):
+    for people in batches:
         buckets.add(people)
     advance = stage("Curves", number)
     for lines in buckets.people():
@@ -318,16 +352,22 @@ def read_people_of(files: Sequence[TableFile], reading: Reading) -> Iterator[Peo
     return read_batches(batches(files, reading, progress), reading)
 
 
-def _in_order(files: Sequence[TableFile], reading: Reading) -> StoredTable:
+def _in_order(
+    first_pass: Iterable[People], files: Sequence[TableFile], reading: Reading
+) -> StoredTable:
     """Read people as they stand, in each pass."""
 
     def read(with_ids: bool) -> Iterator[CurveTable]:
         lines = read_batches(batches(files, reading), reading)
-        for people in people_in_order(lines, LineColumns(reading)):
-            yield _part_of_curves(people)[0]
+        try:
+            for people in people_in_order(lines, LineColumns(reading)):
+                yield _part_of_curves(people)[0]
+        except NotInOrderError:
+            check_unchanged(files)
+            raise
 
     columns, counting = LineColumns(reading), _Counting(reading)
-    for people in people_in_order(read_people_of(files, reading), columns):
+    for people in people_in_order(first_pass, columns):
         counting.added(people)
     return counting.table(files, reading, read, columns.spellings)
 

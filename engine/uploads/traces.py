@@ -6,6 +6,7 @@ Nothing of it is ever published: it is as private as the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +25,11 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
     """Return the bytes of the numbers of each record, column after column; `ends` are theirs."""
-    first = 0
-    for end in ends.tolist():
-        yield b"".join(column[first:end].tobytes() for column in columns)
-        first = end
+    parts = []
+    for column in columns:
+        text, cuts = column.tobytes(), (column.itemsize * np.append(0, ends)).tolist()
+        parts.append([text[first:end] for first, end in pairwise(cuts)])
+    return map(b"".join, zip(*parts, strict=True))
 
 
 def coarse(values: Array) -> tuple[Array, Array]:
@@ -74,7 +76,7 @@ def traces_of(
     if not read.ids:
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
     ids = canonical_texts(pa.array(read.ids, pa.string()), IdForm.NUMBER)
-    texts = tuple(text.encode() for text in ids.to_pylist())
+    texts = tuple(ids.cast(pa.binary()).to_numpy(zero_copy_only=False).tolist())
     return Traces(
         n,
         texts,

@@ -273,6 +273,24 @@ def test_a_file_that_changes_between_rounds_is_refused(tmp_path):
         large.messages(many)
 
 
+@pytest.mark.parametrize("line", ["P9999,0.5,0.5", "A0001,0.5,0.5"])
+def test_a_file_that_grows_during_a_pass_is_refused_behind_it(line, tmp_path):
+    many = in_files(large.frame().sort_values("id"), tmp_path, [1, 1], ["csv", "csv"])
+    path, people = tmp_path / "parts" / "1.csv", []
+
+    def counted(tables):
+        for each in tables:
+            people.append(each.n_curves)
+            if len(people) == 1:
+                with path.open("a") as file:
+                    file.write(line + "\n")
+        return sum(people)
+
+    with pytest.raises(InputError, match="nothing was published"):
+        many.source.table.of_parts(counted)
+    assert people
+
+
 def test_too_little_room_is_seen_before_anything_is_read(tmp_path, monkeypatch):
     large.written(large.frame(), tmp_path / "a.csv")
     large.written(large.frame(seed=1), tmp_path / "b.csv")

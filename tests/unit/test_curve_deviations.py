@@ -141,6 +141,22 @@ def test_long_curves_are_read_in_parts_with_the_same_bits_wherever_they_stand():
     assert np.array_equal(alone.from_centres(centres, slice(None))[..., 0], own[..., 2])
 
 
+@pytest.mark.parametrize("law", [Design(), None])
+def test_pieces_of_a_long_curve_have_the_same_bits_with_few_and_with_many_others(law):
+    rng, basis = np.random.default_rng(9), Basis(5, family="fourier")
+    curves = [(rng.random(5300), rng.normal(size=5300)) for _ in range(64)]
+    curves[1][1][1700] = np.nan
+    centres = rng.normal(size=(1, 2, 5))
+    for others in (1, 2, 10, 40):
+        many, few_of_them = (
+            CurveDeviations.of(*flat(each), basis, law).from_centres(centres, slice(None))
+            for each in (curves, curves[:others])
+        )
+        assert np.array_equal(few_of_them[..., :others], many[..., :others])
+        assert not few_of_them[..., others:].any()
+    assert not many[..., 1].any() and many[..., 2].all()
+
+
 def test_systems_of_all_lanes_are_solved_together():
     rng = np.random.default_rng(2)
     roots = rng.normal(size=(64, 5, 5))

@@ -6,7 +6,7 @@ import unicodedata
 import pyarrow as pa
 import pytest
 
-from engine.uploads.ids import IdForm, canonical, canonical_texts
+from engine.uploads.ids import IdForm, canonical, canonical_texts, lost_digits
 from engine.uploads.proposal import propose
 
 INVISIBLE = (
@@ -49,6 +49,26 @@ def test_the_normal_form_of_every_letter_is_its_own_normal_form():
     once = canonical_texts(pa.array([f"e{letter}\u0301" for letter in letters]))
     assert canonical_texts(once) == once
     assert len(once) > 15_000 and canonical("e\u0301") == "é"
+
+
+@pytest.mark.parametrize("form", list(IdForm))
+def test_plain_ids_in_an_array_are_those_one_by_one(form):
+    """Arrays in which no letter changes are recognised as a whole, so each text is one as well."""
+    texts = [
+        f"{before}{chr(code)}{behind}"
+        for code in range(128)
+        for before, behind in (("", ""), ("a", ""), ("", "1"), ("0", "0"), ("1", "e5"), ("7", "0"))
+    ]
+    texts += ["", "0", "00", "7.0", "70.00", "\u00e9", "1.5e+3"]
+    expected = [canonical(text, form) for text in texts]
+    assert canonical_texts(pa.array(texts), form).to_pylist() == expected
+    assert [canonical_texts(pa.array([text]), form)[0].as_py() for text in texts] == expected
+    plain = [text for text in texts if canonical(text, form) == text]
+    for some in (pa.array(plain), pa.array(["X", *plain, "Y"])[1:-1]):
+        assert canonical_texts(some, form).to_pylist() == plain
+    looks = pa.array(["1e5", "", "1.2e+11", "12", "e5"])
+    assert lost_digits(looks).tolist() == [True, False, True, False, False]
+    assert lost_digits(looks[3:]).tolist() == [False, False]
 
 
 def test_every_spelling_is_another_id_where_that_is_stated():

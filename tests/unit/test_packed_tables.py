@@ -15,7 +15,7 @@ from engine.core.errors import InputError
 from engine.uploads.batches import batches
 from engine.uploads.bounded import read_people
 from engine.uploads.files import files_of
-from engine.uploads.packed import ROWS, EndsEarlyError
+from engine.uploads.packed import ROWS, EndsEarlyError, TypedTable
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
@@ -129,6 +129,41 @@ def test_null_and_no_number_are_missing(numbers):
     assert np.isnan(people.columns["time"][1])
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+@pytest.mark.parametrize("use", [propose, lambda content: read_people(content, READING)])
+def test_text_that_is_no_text_is_refused_without_its_bytes(use, kind):
+    texts = pa.array([b"ann", b"secret\xff", b"bob"], pa.binary())
+    ids = pa.StringArray.from_buffers(3, *texts.buffers()[1:])
+    table = pa.table([ids, [1.0, 2.0, 3.0], [80.0, 90.0, 95.0]], names=["child", "age", "height"])
+    with pytest.raises(InputError) as refusal:
+        use(typed(table, kind))
+    assert refusal.value.field == "encoding"
+    assert "child" in str(refusal.value) and "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+def test_long_rows_come_in_batches_of_fewer(kind, tmp_path):
+    table = pa.table([[f"{k:02d}" + "x" * 1_000_000 for k in range(60)]], names=["note"])
+    path = tmp_path / "notes"
+    path.write_bytes(typed(table, kind))
+    (file,) = files_of(str(path))
+    found = list(TypedTable(path, file.packing).batches(["note"]))
+    assert max(each.num_rows for each in found) < 40
+    assert pa.Table.from_batches(found).equals(table)
+    path.write_bytes(typed(table[:0], kind))
+    assert not sum(each.num_rows for each in TypedTable(path, file.packing).batches(["note"]))
+
+
+@pytest.mark.parametrize("write", [csv, typed])
+def test_ids_that_would_fill_the_memory_are_refused_without_one(write):
+    long = "secret" + "\N{GREEK SMALL LETTER ALPHA}" * 498  # 1002 bytes
+    frame = pd.DataFrame({"child": ["a", long, long[:-1]], "age": 1.0, "height": 80.0})
+    with pytest.raises(InputError) as refusal:
+        read_people(write(frame), READING)
+    assert "1 line" in str(refusal.value) and "secret" not in str(refusal.value)
+    assert len(read_people(write(frame[frame.child != long]), READING).ids) == 2
+
+
 def test_whole_ids_and_ids_as_text_are_the_same_people():
     found = read_typed({"id": pa.array([7, 12]), "t": [1.0, 2.0]})
     assert found.ids == read_typed({"id": ["7", "12"], "t": [1.0, 2.0]}).ids
@@ -148,6 +183,17 @@ def test_moments_with_a_zone_need_a_place_for_times_of_day():
     text = pa.array(["2024-01-01T00:00:00Z", "2024-07-03 09:46:40+00:00"])
     again = read_typed({"id": ["a", "b"], "t": text}, **column, **placed)
     assert again.columns["time"] == pytest.approx(people.columns["time"], abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_stamps_that_are_read_as_numbers_are_called_dates(kind):
+    frame = pd.DataFrame(
+        {"child": ["a", "b"], "age": pd.to_datetime(["2024-02-03", "2024-02-04"]), "height": 1.0}
+    )
+    for content in (typed(frame, kind), csv(frame)):
+        with pytest.raises(InputError) as refusal:
+            read_people(content, READING)
+        assert "2 lines" in str(refusal.value) and "date" in refusal.value.hint
 
 
 def test_dates_and_naive_stamps_are_the_clock_on_the_wall():

@@ -496,20 +496,21 @@ class CurveData(Records):
     def record_bytes(self) -> list[bytes]:
         """Each curve as bytes, observations in order of time and then of value."""
         order = order_in_time(self.times[0], self.values[0], self.counts)
-        times, values = (
-            np.ascontiguousarray(each[0][order]).view(np.uint8).data
-            for each in (self.times, self.values)
-        )
-        known = None if self.covariates is None else np.ascontiguousarray(self.covariates[0])
-        records, start = [], 0
-        servers = self.server.astype("<i8")
-        for k, end in enumerate((8 * np.cumsum(self.counts)).tolist()):
-            parts = [servers[k].tobytes(), times[start:end], values[start:end]]
-            if known is not None:
-                parts.append(known[k].tobytes())
-            records.append(b"".join(parts))
-            start = end
-        return records
+        known = np.empty((self.n_curves, 0)) if self.covariates is None else self.covariates[0]
+        # all records one after the other: server, times, values and covariates of each
+        ends = np.cumsum(1 + 2 * self.counts + known.shape[1])
+        numbers = np.empty(int(ends[-1]) if len(ends) else 0)
+        starts = ends - (1 + 2 * self.counts + known.shape[1])
+        numbers[starts] = self.server.astype(np.int64).view(np.float64)
+        first = starts + 1 - (np.cumsum(self.counts) - self.counts)
+        places = np.arange(self.times.shape[1]) + np.repeat(first, self.counts)
+        numbers[places] = self.times[0][order]
+        places += np.repeat(self.counts, self.counts)
+        numbers[places] = self.values[0][order]
+        for k, column in enumerate(known.T):
+            numbers[ends - known.shape[1] + k] = column
+        text, cuts = numbers.tobytes(), (8 * np.append(0, ends)).tolist()
+        return [text[start:end] for start, end in pairwise(cuts)]
 
     def blocks(self, site: int) -> Iterator[CurveData]:
         """Yield the curves of a site: all of them at once."""
