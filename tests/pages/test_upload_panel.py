@@ -13,6 +13,7 @@ from engine.release import ledger
 from engine.release.ledger import Ledger
 from engine.release.published import publish
 from engine.topics.release.prices import price
+from engine.uploads.bounded import BOUNDS
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.reading_of_files import Reading
 from pages.shared.uploads import files as own_files
@@ -393,9 +394,11 @@ def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch, read
 
     reading(computed)
     at = ran(dropped(monkeypatch, GROWTH))
-    assert sorted(asked) == [("first_look", 5), ("likely_task", 5), ("propose", 5)]
+    steps = [name for name, _ in asked]
+    assert sorted(steps) == ["first_look", "likely_task", "propose"]
     confirm(at)
-    assert asked[3:] == [("observations_of", 5)]
+    assert [name for name, _ in asked[3:]] == ["observations_of"]
+    assert {seconds for _, seconds in asked} == {BOUNDS.seconds}
 
 
 def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch, reading):
@@ -405,7 +408,7 @@ def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch, readin
     reading(computed)
     bring(monkeypatch, GROWTH)
     at = visit("explore", upload_open=True)
-    wording.found("file needs seconds", said(at), 5)
+    wording.found("file needs seconds", said(at), BOUNDS.seconds)
     wording.found("memory read", said(at))
 
 
