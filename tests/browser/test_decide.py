@@ -96,9 +96,10 @@ def test_the_page_printed_from_the_menu_of_the_browser_is_the_memo_alone_and_com
 
 def test_the_table_of_sites_has_a_name_and_no_line_ends_inside_a_quantity(study):
     settle(study)
-    study.get_by_role("button", name=SITES).click()
-    study.locator("input[aria-label='Sites']").fill("2")
-    study.keyboard.press("Enter")
+    hand = Hand(study)
+    hand.press(SITES)
+    hand.type("Sites", 2)
+    settle(study)
     study.keyboard.press("Escape")
     study.get_by_text("Table of sites").click()
     expect(study.get_by_role("group", name="Table of sites")).to_be_visible()
