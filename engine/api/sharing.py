@@ -60,14 +60,14 @@ def share(
         return sharing.of_release(what)
     if isinstance(what, Mapping):
         return sharing.of_question(kinds.from_plain(what))
-    numbers = range(1, len(lessons.all()) + 1)
-    if isinstance(what, int) and not isinstance(what, bool) and what in numbers:
-        return sharing.of_lesson(str(what), seed)
     if isinstance(what, str | Path):
         path = Path(what)
         if os.path.isdir(path):
             return sharing.of_paths([path / "guarantee.json", path / "release.csv"])
         return sharing.of_paths([path])
+    numbers = range(1, len(lessons.all()) + 1)
+    if isinstance(what, int) and not isinstance(what, bool) and what in numbers:
+        return sharing.of_lesson(str(what), seed)
     raise InputError(
         f"There is nothing to send of {type(what).__name__}.",
         field="what",

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from itertools import product
 
 import pyarrow as pa
 import pytest
@@ -94,3 +95,11 @@ def test_ids_that_differ_by_alphabet_alone_are_counted_and_stay_apart(ids, numbe
     assert len(doubts) == bool(number)
     for doubt in doubts:
         assert doubt.startswith(f"{number} ") and not any(each in doubt for each in ids)
+
+
+@pytest.mark.parametrize("form", IdForm)
+def test_ids_of_any_two_letters_are_the_same_person_in_either_way(form):
+    """Each is an array of its own, so that the way of plain arrays is taken for it alone."""
+    letters = map(chr, range(128))
+    for text in map("".join, product(letters, repeat=2)):
+        assert canonical_texts(pa.array([text]), form)[0].as_py() == canonical(text, form)

@@ -53,7 +53,7 @@ class Audited(View):
     Attributes
     ----------
     asks_for_budget : bool
-        Whether ε is asked for here: not where the scenario has it already.
+        True if ε is asked for here, as no scenario on screen has it.
     """
 
     asks_for_budget = False
