@@ -369,14 +369,14 @@ def _site(options: argparse.Namespace) -> Exit:
                 print(words.sent(site.protocol, turn), file=_words_to(options), flush=True)
         return site.finished(run.messages)
 
-    release = _followed(
+    run, release = _followed(
         options, SiteRun(party.plan, sign_offs, ()), party.ring, transport, advance, party.index
     )
     if release is None:
         return Exit.UNKNOWN
     print(f"The release is in the ledger, with id {release.release_id}.", file=_words_to(options))
     if options.out is not None:
-        _write(options, SiteRun(party.plan, sign_offs, tuple(transport.received())), release)
+        _write(options, run, release)
     return Exit.DONE
 
 
@@ -393,10 +393,10 @@ def _centre(options: argparse.Namespace) -> Exit:
         is_whole = len(transcript) == len(run.protocol.turns)
         return centre.released(run, transcript) if is_whole else None
 
-    release = _followed(options, SiteRun(plan, sign_offs, ()), ring, transport, advance)
+    run, release = _followed(options, SiteRun(plan, sign_offs, ()), ring, transport, advance)
     if release is None:
         return Exit.UNKNOWN
-    _write(options, SiteRun(plan, sign_offs, tuple(transport.received())), release)
+    _write(options, run, release)
     return Exit.DONE
 
 
@@ -428,10 +428,11 @@ def _followed(
     transport: Transport,
     advance: Any,
     index: int | None = None,
-) -> Published | None:
+) -> tuple[SiteRun, Published | None]:
     """Go on whenever something comes, until the release is there or nothing more is to be done.
 
-    What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
+    What a party sends itself comes as well, so nothing that came meanwhile is overlooked. The run
+    holds the messages of the release: a service may have a file gone again a moment later.
     """
     previous: list[str] = []
     while True:
@@ -447,9 +448,9 @@ def _followed(
         )
         is_stream = options.through == "-"
         if release is not None or (options.once and (is_stream or not transport.wait(0))):
-            return release
+            return now, release
         if not options.once and not transport.wait(_WAIT) and is_stream:
-            return None
+            return now, None
 
 
 def _said(options: argparse.Namespace, current: list[str], previous: list[str]) -> list[str]:

@@ -558,6 +558,25 @@ def test_files_that_a_service_brings_in_parts_are_waited_for_through_kills(parti
     assert killed_while_files_travel(parties, 0, 4) >= 2
 
 
+def test_the_transcript_holds_what_the_release_was_made_of_where_a_file_goes_again(parties):
+    """A service may have a file gone a moment after it was read."""
+    _, folder, words = parties
+    running = [Command(folder, words[name]) for name in ("north", "south")]
+    assert [command.code() for command in running] == [0, 0]
+    last = max((folder / "through").glob("0*.json"))
+    made = centre.released
+
+    def goes_again(run, transcript):
+        last.unlink()
+        return made(run, transcript)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(centre, "released", goes_again)
+        assert Command(folder, words["centre"]).code() == 0
+    heard = centre.from_transcript((folder / "release" / "transcript.json").read_text())
+    assert len(heard.checked(RING)) == 4 and not last.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_a_hundred_kills_while_a_service_brings_files_lose_nothing(parties, seed):
