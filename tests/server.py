@@ -38,6 +38,11 @@ class Server:
         return sum(sum(p.cpu_times()[:2]) for p in self._family())
 
     @property
+    def web_megabytes(self) -> float:
+        """Memory of the process that serves the pages: workers start and end as they are needed."""
+        return float(psutil.Process(self.process.pid).memory_full_info().uss) / 1e6
+
+    @property
     def web_seconds(self) -> float:
         """Processor time of the process that serves the pages, of which there is one."""
         return sum(psutil.Process(self.process.pid).cpu_times()[:2])
