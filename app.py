@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.server import assets, computing, door, first_picture, headers, visitors
+from pages.shared.server import assets, callbacks, computing, door, first_picture, headers, visitors
 from pages.shared.state import run
 
 
@@ -26,6 +26,7 @@ def warm_up() -> None:
     run.warm_up()
 
 
+callbacks.finish()
 assets.assets().draw_first(first_picture.script(first_picture.stored()))
 threading.Thread(target=warm_up, daemon=True).start()
 if Path(sys.argv[0]).resolve() == Path(__file__).resolve():  # streamlit runs it, and knows the port
