@@ -539,7 +539,7 @@ def figure_words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "shaded": "Shaded: what limits {notion}. Rates: Xue, Lin and Yu (2024).",
         "rates": "Rates: Xue, Lin and Yu (2024).",
         "pure": "pure",
-        "attacker_short": "attacker ≤ {bound}",
+        "attacker_short": "attacker ≤\u00a0{bound}",
         "equal": "Compare at equal protection",
         "equal_epsilon": "Compare at equal ε",
         "is_equal": "Each method at the largest ε that keeps the attacker’s accuracy {attacker}.",

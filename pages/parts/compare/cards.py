@@ -244,9 +244,7 @@ def pictures(view: SideBySide) -> None:
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """Warn of a method's limits for these curves, or so few of them; the same words once only."""
     picture = method.picture
-    released = dict.fromkeys(
-        text for k in view.steps for text in (*picture.warnings[k], picture.not_shown[k])
-    )
+    released = dict.fromkeys(text for k in view.steps for text in picture.warnings[k])
     for caution in (
         method.mechanism.unsuited_because(view.facts),
         quality.few_in_a_round(method.mechanism.fewest_in_a_round(picture.data.sizes)),
@@ -284,6 +282,8 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
         _HEIGHT,
         _PHONE,
     )
+    if method.picture.not_shown[k]:
+        st.markdown(f":small[{method.picture.not_shown[k]}]")
 
 
 # -- errors and risk --------------------------------------------------------------------------
