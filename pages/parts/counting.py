@@ -46,6 +46,10 @@ class Counts(LiveView):
         method = f"{self.mechanism.label}: {TASKS[self.task].result}"
         return self.brief_with(self.answer.error, self.answer.within, method=method)
 
+    @property
+    def finding(self) -> str:
+        return words.headline(self.answer) or super().finding
+
     def formula(self) -> None:
         super().formula()
         st.markdown(words.PURE)

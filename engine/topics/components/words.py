@@ -22,10 +22,12 @@ FOR_COMPONENTS = "For how people differ, ask the mean curve: its release tells i
 
 
 def finding(answer: ComponentsAnswer) -> str:
-    """State in what the people of the first release differ most; "" if it does not tell."""
+    """State in what the people of the first release differ most; "" if nothing is released."""
     components = answer.components
-    if components is None or not components.n_shown:
+    if components is None:
         return ""
+    if not components.n_shown:
+        return f"This budget does not tell how {answer.facts.people} differ"
     name = direction_name(components, 0).split(" (")[0] or "one direction"
     people = capital(answer.facts.people)
     return f"{people} differ mostly in {name}: {percent(float(components.shares[0]))}"
@@ -48,7 +50,7 @@ def how_often(answer: ComponentsAnswer) -> str:
     """Say how many of the possible releases tell each direction."""
     shares = [percent(answer.share_told(k)) for k in range(COMPARED)]
     counts = [f"{share} tell the {_ORDINALS[k].lower()}" for k, share in enumerate(shares)]
-    return f"Of {len(answer.told)} equally likely releases, {conjunction(counts)} direction."
+    return f"Among {len(answer.told)} equally likely releases, {conjunction(counts)} direction."
 
 
 def beside(answer: ComponentsAnswer) -> str:
@@ -72,18 +74,15 @@ def table(answer: ComponentsAnswer) -> list[dict[str, Any]]:
         if answer.known is not None:
             row["True share"] = percent(float(answer.known.shares[0, k]))
         for label, found in (
-            ("share, from the mean", answer.found),
-            ("share, covariance alone", answer.covariance),
+            ("share (mean)", answer.found),
+            ("share (covariance)", answer.covariance),
         ):
             if found is not None:
                 row[capital(label)] = percent(float(np.median(found.shares[:, k])))
-        for label, angles in (
-            ("degrees off, from the mean", ours),
-            ("degrees off, covariance alone", theirs),
-        ):
+        for label, angles in (("degrees off (mean)", ours), ("degrees off (covariance)", theirs)):
             if angles is not None:
                 row[capital(label)] = round(medians(angles)[k])
-        row["Releases that tell it"] = percent(answer.share_told(k))
+        row["Releases that tell"] = percent(answer.share_told(k))
         rows.append(row)
     return rows
 

@@ -86,16 +86,28 @@ def band(answer: CountingAnswer) -> str:
     )
 
 
+def headline(answer: CountingAnswer) -> str:
+    """State the noise's share of the squared error as a heading; "" without a known truth."""
+    share = _share_of_noise(answer)
+    return "" if share is None else f"Privacy noise is {percent(share)} of the squared error"
+
+
+def _share_of_noise(answer: CountingAnswer) -> float | None:
+    if answer.is_refused or answer.baseline is None or answer.error <= 0:
+        return None
+    return max(0.0, 1 - (answer.baseline / answer.error) ** 2)
+
+
 def noise_share(answer: CountingAnswer) -> str:
     """State the noise's share of the squared error, from the two errors beside it.
 
     For real people there is no known truth, and so no error without privacy. There it is the
     noise's share of the variance in the release itself, on average over its edges.
     """
-    if answer.baseline is not None and answer.error > 0:
-        share = max(0.0, 1 - (answer.baseline / answer.error) ** 2)
+    known = _share_of_noise(answer)
+    if known is not None:
         return (
-            f"**{percent(share)} of the squared error is noise**, the rest is sampling variability."
+            f"**{percent(known)} of the squared error is noise**, the rest is sampling variability."
         )
     of_curves = [curve.noise_share[curve.drawn] for curve in answer.curves]
     shares = np.concatenate(of_curves) if of_curves else np.empty(0)
