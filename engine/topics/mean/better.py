@@ -63,7 +63,7 @@ def _larger(source: Source[CurveData], budget: Budget) -> list[Change]:
     if not source.is_random or source.sizes.n_observations > _QUICK / 2:
         return []
     facts = source.facts
-    names = {"n": facts.people, "m": f"observations per {facts.person}"}
+    names = {"n": facts.people, "m": "observations each"}
     found = []
     for symbol, name in names.items():
         parameter = next((p.name for p in source.parameters() if p.symbol == symbol), None)
