@@ -104,7 +104,7 @@ dist: $(TOOLS)/installed
 	rm -rf dist
 	$(TOOLS)/bin/python -m build
 
-# Puts the fragments in `changes/` together, as the section of a version: `make changelog VERSION=0.13.1`.
+# Puts the fragments in `changes/` together, as the section of a version: `make changelog VERSION=0.13.2`.
 changelog: $(TOOLS)/installed
 	$(TOOLS)/bin/towncrier build --yes --version $(VERSION)
 

@@ -1,6 +1,6 @@
 """Check that a tag is the version of the project, of its citation and of its changelog.
 
-    python3 distribution/check_version.py v0.13.1
+    python3 distribution/check_version.py v0.13.2
 
 It needs no package: the workflow of a release runs it before anything is installed.
 """

@@ -8,7 +8,7 @@ counts the cost, `topics` turn answers into sentences and charts. *Where to look
 import os
 import sys
 
-__version__ = "0.13.1"
+__version__ = "0.13.2"
 
 
 def use_one_blas_thread() -> None:
