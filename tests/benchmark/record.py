@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import re
@@ -64,7 +65,10 @@ class Row:
 
     def worse_than(self, before: float) -> float:
         """Factor by which the ratio became worse than `before`; below 1 where it became better."""
-        return before / self.ratio if self.more_is_better else self.ratio / before
+        worse, than = (before, self.ratio) if self.more_is_better else (self.ratio, before)
+        if than == 0:  # a count of none
+            return math.inf if worse > 0 else 1.0
+        return worse / than
 
 
 def regressions(rows: Sequence[Row], before: Sequence[Row]) -> list[tuple[Row, float]]:

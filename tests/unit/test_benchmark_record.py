@@ -32,6 +32,8 @@ MACHINE = {
         (True, 3.0, 2.51, False),
         (True, 3.0, 2.49, True),
         (True, 3.0, 9.0, False),
+        (False, 0.0, 0.0, False),
+        (False, 0.0, 1.0, True),
     ],
 )
 def test_a_ratio_that_became_worse_by_more_than_a_fifth_is_flagged(more, before, now, is_flagged):
