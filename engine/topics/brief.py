@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.core.types import Array, Budget, PublicFacts, Spend
+import numpy as np
+from numpy.typing import ArrayLike
+
+from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import numbers
+from engine.language.grammar import capital
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +34,18 @@ class Brief:
         """The error with its 95 % value; "" where there is none."""
         return numbers.error(self.error, self.error_unit, self.within)
 
+    @property
+    def cause_in_words(self) -> str:
+        """The largest part of the squared error; "" where the parts are not known."""
+        if self.largest_part is None:
+            return ""
+        name, share = self.largest_part
+        return f"{capital(name)} is {numbers.percent(share)} of the squared error"
 
-def largest_part(names: Sequence[str], shares: Array | None) -> tuple[str, float] | None:
+
+def largest_part(names: Sequence[str], shares: ArrayLike | None) -> tuple[str, float] | None:
     """Return the largest part of the squared error; None without shares."""
     if shares is None:
         return None
-    share, name = max(zip(shares.tolist(), names, strict=True))
+    share, name = max(zip(np.asarray(shares).tolist(), names, strict=True))
     return name, share

@@ -7,11 +7,11 @@ import streamlit as st
 
 from engine.core.tasks import COUNTED, TASKS
 from engine.core.types import Budget, EventFacts
-from engine.language import glossary
+from engine.language import error_words, glossary
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.brief import Brief
+from engine.topics.brief import Brief, largest_part
 from engine.topics.counting import answer as counting_topic
 from engine.topics.counting import charts, words
 from engine.topics.counting.answer import CountingAnswer
@@ -44,11 +44,12 @@ class Counts(LiveView):
 
     def brief(self) -> Brief:
         method = f"{self.mechanism.label}: {TASKS[self.task].result}"
-        return self.brief_with(self.answer.error, self.answer.within, method=method)
-
-    @property
-    def finding(self) -> str:
-        return words.headline(self.answer) or super().finding
+        return self.brief_with(
+            self.answer.error,
+            self.answer.within,
+            method=method,
+            largest_part=largest_part(error_words.PARTS[:2], words.parts_of_error(self.answer)),
+        )
 
     def formula(self) -> None:
         super().formula()

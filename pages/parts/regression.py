@@ -12,7 +12,7 @@ from engine.language import glossary
 from engine.language.error_words import shares_key
 from engine.language.numbers import number
 from engine.privacy import accounting
-from engine.topics.brief import Brief
+from engine.topics.brief import Brief, largest_part
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts, words
 from engine.topics.regression import slopes as wavelet_slopes
@@ -56,8 +56,13 @@ class Regression(ReleaseView):
     def brief(self) -> Brief:
         answer = self.answer
         error, within = (math.nan,) * 2 if answer.is_refused else (answer.error, answer.within)
+        shares = None if answer.risk is None else words.shares(answer.risk)
         return self.brief_with(
-            error, within, self.facts.value_unit, budgets=words.budgets(self.network)
+            error,
+            within,
+            self.facts.value_unit,
+            budgets=words.budgets(self.network),
+            largest_part=largest_part(words.PARTS, shares),
         )
 
     @property

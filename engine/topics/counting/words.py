@@ -86,16 +86,12 @@ def band(answer: CountingAnswer) -> str:
     )
 
 
-def headline(answer: CountingAnswer) -> str:
-    """State the noise's share of the squared error as a heading; "" without a known truth."""
-    share = _share_of_noise(answer)
-    return "" if share is None else f"Privacy noise is {percent(share)} of the squared error"
-
-
-def _share_of_noise(answer: CountingAnswer) -> float | None:
+def parts_of_error(answer: CountingAnswer) -> tuple[float, float] | None:
+    """Split the squared error into noise and sampling variability; None without a known truth."""
     if answer.is_refused or answer.baseline is None or answer.error <= 0:
         return None
-    return max(0.0, 1 - (answer.baseline / answer.error) ** 2)
+    noise = max(0.0, 1 - (answer.baseline / answer.error) ** 2)
+    return noise, 1 - noise
 
 
 def noise_share(answer: CountingAnswer) -> str:
@@ -104,11 +100,9 @@ def noise_share(answer: CountingAnswer) -> str:
     For real people there is no known truth, and so no error without privacy. There it is the
     noise's share of the variance in the release itself, on average over its edges.
     """
-    known = _share_of_noise(answer)
+    known = parts_of_error(answer)
     if known is not None:
-        return (
-            f"**{percent(known)} of the squared error is noise**, the rest is sampling variability."
-        )
+        return f"**{percent(known[0])} of the squared error is noise**, the rest is sampling variability."
     of_curves = [curve.noise_share[curve.drawn] for curve in answer.curves]
     shares = np.concatenate(of_curves) if of_curves else np.empty(0)
     if answer.roc is not None:

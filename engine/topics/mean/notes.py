@@ -11,8 +11,8 @@ import numpy as np
 
 from engine.core.types import Array, PublicFacts
 from engine.language import quality
-from engine.language.grammar import capital, escape, uncapital
-from engine.language.numbers import in_unit, percent, together, with_unit
+from engine.language.grammar import escape, uncapital
+from engine.language.numbers import in_unit, together, with_unit
 from engine.language.numbers import number as written
 from engine.privacy import risk
 from engine.topics.better import Better
@@ -38,11 +38,7 @@ def finding(brief: Brief, best: Better | None = None) -> str:
     if not math.isfinite(brief.error):
         return f"Nothing would be released at ε = {brief.budget.epsilon:g}"
     error = with_unit(written(brief.error), brief.error_unit)
-    if brief.largest_part is None:
-        said = f"The forecast error is {error} at ε = {brief.budget.epsilon:g}"
-    else:
-        name, share = brief.largest_part
-        said = f"{capital(name)} is {percent(share)} of the squared error"
+    said = brief.cause_in_words or f"The forecast error is {error} at ε = {brief.budget.epsilon:g}"
     if best is None:
         return said
     to = with_unit(together((best.gain.now, best.gain.then))[1], brief.error_unit)

@@ -31,8 +31,9 @@ def claims_table() -> None:
     """Show every claim of the product with its proof, test, measured coverage and attack."""
     with st.container(key="claims", gap="xsmall"):
         heads = ("Claim", "Proof", "Test", "Attack · measured coverage", "")
-        for column, head in zip(st.columns(_ROW), heads, strict=True):
-            column.markdown(f":small[{head}]")
+        with st.container(key="claims_heads"):
+            for column, head in zip(st.columns(_ROW), heads, strict=True):
+                column.markdown(f":small[{head}]")
         for k, claim in enumerate(claims.CLAIMS):
             _claim(k, claim)
 

@@ -231,6 +231,8 @@ class ReleaseView(View):
         brief = self.brief()
         if not self.spends or not brief.error_in_words:
             return ""
+        if brief.cause_in_words:
+            return brief.cause_in_words
         error = numbers.with_unit(numbers.number(brief.error), brief.error_unit)
         name = capital(error_words.distance(self.facts))
         return f"{name} {error} at {brief.budgets.partition(' · ')[0]}"
